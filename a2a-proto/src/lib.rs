@@ -1,0 +1,13 @@
+//! Wire types of the A2A protocol 1.0.
+
+pub mod apply;
+pub mod call;
+pub mod error;
+pub mod json;
+pub mod method;
+pub mod v1;
+
+pub use call::{Call, Reply, StreamCall};
+pub use error::{A2aError, ErrorCode, FieldViolation};
+pub use json::{Struct, Timestamp, Value};
+pub use method::Method;

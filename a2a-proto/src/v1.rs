@@ -1,0 +1,18 @@
+//! The messages of `lf.a2a.v1`, generated from `proto/lf/a2a/v1/a2a.proto`.
+
+#[allow(
+    clippy::all,
+    clippy::pedantic,
+    clippy::restriction,
+    missing_docs,
+    unreachable_pub,
+    unused_qualifications
+)]
+mod generated {
+    include!("generated/lf.a2a.v1.rs");
+}
+mod card;
+mod message;
+mod task;
+
+pub use generated::*;
