@@ -15,6 +15,10 @@ use crate::v1::{
     clippy::exhaustive_enums,
     reason = "a new operation must be handled by every binding"
 )]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a call is moved a few times and kept by nobody"
+)]
 pub enum Call {
     /// See [`Method::SendMessage`].
     SendMessage(SendMessageRequest),
@@ -41,6 +45,10 @@ pub enum Call {
 #[expect(
     clippy::exhaustive_enums,
     reason = "a new operation must be handled by every binding"
+)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a call is moved a few times and kept by nobody"
 )]
 pub enum StreamCall {
     /// See [`Method::SendStreamingMessage`].

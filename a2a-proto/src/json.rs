@@ -1,7 +1,91 @@
-//! JSON inside protobuf: the well-known types as newtypes over `serde_json`.
+//! ProtoJSON: reading and printing, and the well-known types as newtypes over `serde_json`.
+//!
+//! Every message implements [`serde::Serialize`] and [`serde::Deserialize`]. Prefer [`from_slice`] and [`from_str`] to
+//! serde_json's functions of the same name: their error names the field.
 
+mod error;
+pub(crate) mod read;
 mod timestamp;
 mod value;
+pub(crate) mod write;
 
-pub use timestamp::Timestamp;
-pub use value::{Struct, Value};
+use std::cell::RefCell;
+use std::io;
+
+use serde::Serialize;
+use serde::de::{DeserializeOwned, DeserializeSeed as _};
+
+pub use error::JsonError;
+pub use timestamp::{InvalidTimestamp, Timestamp};
+pub use value::{InvalidValue, Struct, Value};
+
+/// Reads a message.
+///
+/// ```
+/// use a2a_proto::json;
+/// use a2a_proto::v1::SendMessageRequest;
+///
+/// let error = json::from_str::<SendMessageRequest>(r#"{"message":{"parts":[{"text":1}]}}"#).unwrap_err();
+/// assert_eq!(error.path(), "message.parts[0].text");
+/// ```
+///
+/// # Errors
+///
+/// When the bytes are no JSON, or JSON of another shape.
+pub fn from_slice<M: Message>(json: &[u8]) -> Result<M, JsonError> {
+    read_all(&mut serde_json::Deserializer::from_slice(json))
+}
+
+/// Reads a message.
+///
+/// # Errors
+///
+/// When the text is no JSON, or JSON of another shape.
+pub fn from_str<M: Message>(json: &str) -> Result<M, JsonError> {
+    read_all(&mut serde_json::Deserializer::from_str(json))
+}
+
+/// Prints a message.
+#[must_use]
+pub fn to_vec<M: Message>(message: &M) -> Vec<u8> {
+    let mut out = Vec::with_capacity(256);
+    // Neither a message nor a vector has a reason to refuse.
+    let _ = serde_json::to_writer(&mut out, message);
+    out
+}
+
+/// Prints a message as text.
+#[must_use]
+pub fn to_string<M: Message>(message: &M) -> String {
+    String::from_utf8(to_vec(message)).unwrap_or_default()
+}
+
+/// Prints a message to a writer.
+///
+/// # Errors
+///
+/// When the writer fails.
+pub fn to_writer<M: Message>(writer: impl io::Write, message: &M) -> io::Result<()> {
+    serde_json::to_writer(writer, message).map_err(io::Error::from)
+}
+
+fn read_all<'de, R: serde_json::de::Read<'de>, M: Message>(
+    deserializer: &mut serde_json::Deserializer<R>,
+) -> Result<M, JsonError> {
+    let steps = RefCell::new(Vec::new());
+    let outcome = read::MessageSeed::new(read::Trail::into(&steps))
+        .deserialize(&mut *deserializer)
+        .and_then(|message| deserializer.end().map(|()| message));
+    outcome.map_err(|error| JsonError::new(error, steps.into_inner()))
+}
+
+/// A message of the protocol: what [`from_slice`] reads and [`to_vec`] prints. Only this crate implements it.
+pub trait Message: read::Readable + Serialize + DeserializeOwned {}
+
+impl<M: read::Readable + Serialize + DeserializeOwned> Message for M {}
+
+/// An enum of the protocol.
+pub(crate) trait Enum {
+    fn name(number: i32) -> Option<&'static str>;
+    fn number(name: &str) -> Option<i32>;
+}

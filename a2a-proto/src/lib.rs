@@ -9,5 +9,5 @@ pub mod v1;
 
 pub use call::{Call, Reply, StreamCall};
 pub use error::{A2aError, ErrorCode, FieldViolation};
-pub use json::{Struct, Timestamp, Value};
+pub use json::{JsonError, Struct, Timestamp, Value};
 pub use method::Method;

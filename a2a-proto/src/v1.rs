@@ -4,12 +4,15 @@
     clippy::all,
     clippy::pedantic,
     clippy::restriction,
+    deprecated,
+    unused_variables,
     missing_docs,
     unreachable_pub,
     unused_qualifications
 )]
 mod generated {
     include!("generated/lf.a2a.v1.rs");
+    include!("generated/lf.a2a.v1.serde.rs");
 }
 mod card;
 mod message;

@@ -1,3 +1,5 @@
+use std::error::Error;
+use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 use bytes::{Buf, BufMut};
@@ -19,7 +21,40 @@ pub struct Struct(Map<String, serde_json::Value>);
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value(serde_json::Value);
 
+/// Why a JSON value can't be a [`Struct`] or [`Value`] that every peer can read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InvalidValue {
+    /// An object is needed.
+    NotAnObject,
+    /// A number is too large for a double.
+    NotFinite,
+    /// More than 30 nested objects or 45 nested arrays, or a mixture of that depth.
+    TooDeep,
+}
+
+impl fmt::Display for InvalidValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotAnObject => "expected an object",
+            Self::NotFinite => "a number is out of the range of a double",
+            Self::TooDeep => "nested too deeply: at most 30 objects or 45 arrays",
+        })
+    }
+}
+
+impl Error for InvalidValue {}
+
 impl Struct {
+    /// Whether every peer can read it.
+    ///
+    /// # Errors
+    ///
+    /// When it is nested too deeply for protobuf, or a number in it is not finite.
+    pub fn check(&self) -> Result<(), InvalidValue> {
+        check_object(&self.0, DEPTH_BUDGET)
+    }
+
     /// An empty object.
     #[must_use]
     pub fn new() -> Self {
@@ -34,6 +69,15 @@ impl Struct {
 }
 
 impl Value {
+    /// Whether every peer can read it.
+    ///
+    /// # Errors
+    ///
+    /// When it is nested too deeply for protobuf, or a number in it is not finite.
+    pub fn check(&self) -> Result<(), InvalidValue> {
+        check_value(&self.0, DEPTH_BUDGET)
+    }
+
     /// The value as `serde_json` has it.
     #[must_use]
     pub fn into_inner(self) -> serde_json::Value {
@@ -77,13 +121,15 @@ impl From<Map<String, serde_json::Value>> for Struct {
 }
 
 impl TryFrom<serde_json::Value> for Struct {
-    type Error = serde_json::Value;
+    type Error = InvalidValue;
 
     fn try_from(value: serde_json::Value) -> Result<Self, Self::Error> {
-        match value {
-            serde_json::Value::Object(map) => Ok(map.into()),
-            other => Err(other),
-        }
+        let serde_json::Value::Object(map) = value else {
+            return Err(InvalidValue::NotAnObject);
+        };
+        let value = Self::from(map);
+        value.check()?;
+        Ok(value)
     }
 }
 
@@ -107,6 +153,38 @@ impl From<Value> for serde_json::Value {
 }
 
 const MAX_SAFE_INTEGER: f64 = 9_007_199_254_740_991.0;
+
+/// Of the 100 levels that protobuf decoders allow, what is left wherever a value can stand.
+const DEPTH_BUDGET: usize = 90;
+/// An object is a Struct, its entry and the entry's Value.
+const OBJECT_LEVELS: usize = 3;
+/// An array is a ListValue and its item's Value.
+const ARRAY_LEVELS: usize = 2;
+
+fn check_value(value: &serde_json::Value, budget: usize) -> Result<(), InvalidValue> {
+    match value {
+        serde_json::Value::Number(number) => match number.as_f64() {
+            Some(double) if double.is_finite() => Ok(()),
+            _ => Err(InvalidValue::NotFinite),
+        },
+        serde_json::Value::Array(items) => {
+            let budget = budget
+                .checked_sub(ARRAY_LEVELS)
+                .ok_or(InvalidValue::TooDeep)?;
+            items.iter().try_for_each(|item| check_value(item, budget))
+        }
+        serde_json::Value::Object(map) => check_object(map, budget),
+        _ => Ok(()),
+    }
+}
+
+fn check_object(map: &Map<String, serde_json::Value>, budget: usize) -> Result<(), InvalidValue> {
+    let budget = budget
+        .checked_sub(OBJECT_LEVELS)
+        .ok_or(InvalidValue::TooDeep)?;
+    map.values()
+        .try_for_each(|value| check_value(value, budget))
+}
 
 /// Gives each number the form that a trip through protobuf, where all are doubles, would give it.
 fn normalize(value: &mut serde_json::Value) {
