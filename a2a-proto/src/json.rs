@@ -76,7 +76,7 @@ fn read_all<'de, R: serde_json::de::Read<'de>, M: Message>(
     let outcome = read::MessageSeed::new(read::Trail::into(&steps))
         .deserialize(&mut *deserializer)
         .and_then(|message| deserializer.end().map(|()| message));
-    outcome.map_err(|error| JsonError::new(error, steps.into_inner()))
+    outcome.map_err(|error| JsonError::new(&error, &steps.into_inner()))
 }
 
 /// A message of the protocol: what [`from_slice`] reads and [`to_vec`] prints. Only this crate implements it.

@@ -5,9 +5,12 @@ pub mod call;
 pub mod error;
 pub mod json;
 pub mod method;
+mod step;
 pub mod v1;
+mod validate;
 
 pub use call::{Call, Reply, StreamCall};
 pub use error::{A2aError, ErrorCode, FieldViolation};
 pub use json::{JsonError, Struct, Timestamp, Value};
 pub use method::Method;
+pub use validate::Validate;

@@ -13,6 +13,7 @@
 mod generated {
     include!("generated/lf.a2a.v1.rs");
     include!("generated/lf.a2a.v1.serde.rs");
+    include!("generated/lf.a2a.v1.validate.rs");
 }
 mod card;
 mod message;

@@ -2,6 +2,7 @@
 
 mod model;
 mod serde;
+mod validate;
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -91,6 +92,10 @@ fn generate(root: &Path) -> Result<Files> {
         "a2a-proto/src/generated/lf.a2a.v1.serde.rs".into(),
         format(&serde::generate(&pool))?,
     );
+    files.insert(
+        "a2a-proto/src/generated/lf.a2a.v1.validate.rs".into(),
+        format(&validate::generate(&pool))?,
+    );
     compiler.include_source_info(false);
     files.insert(
         "a2a-proto/src/generated/descriptor.bin".into(),
@@ -109,4 +114,12 @@ fn tempfile() -> Result<PathBuf> {
     let path = std::env::temp_dir().join(format!("a2a-codegen-{}", std::process::id()));
     fs::create_dir_all(&path)?;
     Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_checked_in_code_is_what_the_protos_generate() {
+        super::check().unwrap();
+    }
 }

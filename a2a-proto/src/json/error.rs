@@ -1,14 +1,16 @@
 use std::error::Error;
-use std::fmt::{self, Write as _};
+use std::fmt;
 
-use super::read::Step;
 use crate::FieldViolation;
+use crate::step::{self, Step};
 
 /// Why JSON is not the message that it should be, and where.
 ///
-/// The texts quote nothing that stood in the JSON, but for names: it may hold secrets.
+/// The text quotes no string of the JSON: it may hold secrets.
+#[derive(Clone)]
 pub struct JsonError(Box<Inner>);
 
+#[derive(Clone)]
 struct Inner {
     path: String,
     text: String,
@@ -16,9 +18,10 @@ struct Inner {
 }
 
 impl JsonError {
-    pub(super) fn new(error: serde_json::Error, steps: Vec<Step>) -> Self {
+    /// The steps lead from the place of the error outwards.
+    pub(super) fn new(error: &serde_json::Error, steps: &[Step]) -> Self {
         Self(Box::new(Inner {
-            path: path(steps),
+            path: step::path(steps.iter().rev()),
             text: redact(&error.to_string()),
             syntax: !error.is_data(),
         }))
@@ -70,23 +73,6 @@ impl From<JsonError> for FieldViolation {
     }
 }
 
-fn path(steps: Vec<Step>) -> String {
-    let mut path = String::new();
-    for step in steps.into_iter().rev() {
-        let dot = if path.is_empty() { "" } else { "." };
-        let _ = match step {
-            Step::Field(name) => write!(path, "{dot}{name}"),
-            Step::Index(index) => write!(path, "[{index}]"),
-            Step::Key(key) => write!(
-                path,
-                "[{:?}]",
-                key.chars().take(KEY_LIMIT).collect::<String>()
-            ),
-        };
-    }
-    path
-}
-
 /// Cuts out the text that serde quotes where a string stands in the wrong place.
 fn redact(text: &str) -> String {
     let quote = text.find("string \"").map(|start| start + "string".len());
@@ -100,4 +86,52 @@ fn redact(text: &str) -> String {
     }
 }
 
-const KEY_LIMIT: usize = 64;
+#[cfg(test)]
+mod tests {
+    use crate::json;
+    use crate::v1::{SendMessageRequest, TaskPushNotificationConfig};
+
+    #[test]
+    fn an_error_names_the_field_and_quotes_no_string() {
+        let secret = r#"{"authentication":"s3cr\"et, expected "}"#;
+        let error = json::from_str::<TaskPushNotificationConfig>(secret).unwrap_err();
+        assert_eq!(error.path(), "authentication");
+        assert_eq!(
+            error.text(),
+            "invalid type: string, expected an object (AuthenticationInfo) at line 1 column 39"
+        );
+        assert!(!error.is_syntax());
+
+        for (text, path) in [
+            (
+                r#"{"message":{"parts":[{"text":"a"},{"raw":"!"}]}}"#,
+                "message.parts[1].raw",
+            ),
+            (
+                r#"{"message":{"parts":[{"text":"a"},null]}}"#,
+                "message.parts[1]",
+            ),
+            (
+                r#"{"message":{"messageId":"a","message_id":"b"}}"#,
+                "message.message_id",
+            ),
+            (
+                r#"{"configuration":{"historyLength":1.5}}"#,
+                "configuration.history_length",
+            ),
+        ] {
+            let error = json::from_str::<SendMessageRequest>(text).unwrap_err();
+            assert_eq!(error.path(), path, "{error}");
+        }
+        assert!(
+            json::from_str::<SendMessageRequest>("{")
+                .unwrap_err()
+                .is_syntax()
+        );
+        assert!(
+            json::from_str::<SendMessageRequest>("{} {}")
+                .unwrap_err()
+                .is_syntax()
+        );
+    }
+}

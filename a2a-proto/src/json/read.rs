@@ -13,6 +13,8 @@ use std::marker::PhantomData;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use crate::step::Step;
+
 pub(crate) use scalar::{bytes, enumeration, flag, int32, optional, text, value};
 
 /// A message as the reader sees it: fields by number, in the order of the `.proto` file.
@@ -37,14 +39,6 @@ pub trait Readable: Default {
         map: &mut A,
         trail: Trail<'_>,
     ) -> Result<(), A::Error>;
-}
-
-/// A step on the way to the place of an error.
-#[derive(Debug)]
-pub(crate) enum Step {
-    Field(&'static str),
-    Index(usize),
-    Key(String),
 }
 
 /// Where the reader notes, innermost first, at which place it failed; nowhere when nobody will ask.

@@ -1,7 +1,7 @@
 use bytes::Bytes;
 
 use super::part::Content;
-use super::{Message, Part, Role};
+use super::{Message, Part, Role, SendMessageRequest};
 use crate::Value;
 
 impl Message {
@@ -84,6 +84,15 @@ impl From<Content> for Part {
     fn from(content: Content) -> Self {
         Self {
             content: Some(content),
+            ..Self::default()
+        }
+    }
+}
+
+impl From<Message> for SendMessageRequest {
+    fn from(message: Message) -> Self {
+        Self {
+            message: Some(message),
             ..Self::default()
         }
     }

@@ -9,6 +9,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod descriptor;
 mod vectors;
 
 /// A message in both of its forms.
