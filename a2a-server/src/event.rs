@@ -20,7 +20,7 @@ pub struct Event(Arc<Published>);
 struct Published {
     response: StreamResponse,
     closes: bool,
-    json: OnceLock<Result<Bytes, A2aError>>,
+    json: OnceLock<Bytes>,
     protobuf: OnceLock<Bytes>,
 }
 
@@ -46,19 +46,12 @@ impl Event {
     }
 
     /// The event as ProtoJSON.
-    ///
-    /// # Errors
-    ///
-    /// When the event can't be printed as JSON.
-    pub fn json(&self) -> Result<Bytes, A2aError> {
-        let encode = || {
-            a2a_proto::json::to_vec(&self.0.response)
-                .map(Bytes::from)
-                .map_err(|error| {
-                    A2aError::internal("the event can't be written as JSON").with_source(error)
-                })
-        };
-        self.0.json.get_or_init(encode).clone()
+    #[must_use]
+    pub fn json(&self) -> Bytes {
+        self.0
+            .json
+            .get_or_init(|| a2a_proto::json::to_vec(&self.0.response).into())
+            .clone()
     }
 
     /// The event as protobuf.

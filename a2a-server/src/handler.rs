@@ -205,6 +205,10 @@ pub trait RequestHandler: Send + Sync + 'static {
         cx: CallContext,
         request: GetExtendedAgentCardRequest,
     ) -> Result<AgentCard, A2aError>;
+
+    /// The server stops: new calls are refused with UNAVAILABLE from now on. Returns when the open streams and calls
+    /// have been told how they end.
+    async fn shutdown(&self) {}
 }
 
 pub(crate) fn push_not_supported() -> A2aError {
