@@ -3,11 +3,13 @@
 pub mod apply;
 pub mod call;
 pub mod error;
+pub mod header;
 pub mod json;
 pub mod method;
 mod step;
 pub mod v1;
 mod validate;
+pub mod wire;
 
 pub use call::{Call, Reply, StreamCall};
 pub use error::{A2aError, ErrorCode, FieldViolation};

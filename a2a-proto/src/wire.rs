@@ -1,0 +1,3 @@
+//! Pure codecs of the HTTP bindings: bytes to operations and back, without I/O.
+
+pub mod sse;
