@@ -1,6 +1,7 @@
 //! The error that goes over the wire, and its table.
 
 mod code;
+mod status;
 
 use std::collections::BTreeMap;
 use std::error::Error;
