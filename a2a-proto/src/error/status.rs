@@ -179,8 +179,8 @@ fn print_delay(delay: Duration) -> String {
     let seconds = delay.as_secs();
     match nanos {
         0 => format!("{seconds}s"),
-        _ if nanos % 1_000_000 == 0 => format!("{seconds}.{:03}s", nanos / 1_000_000),
-        _ if nanos % 1_000 == 0 => format!("{seconds}.{:06}s", nanos / 1_000),
+        _ if nanos.is_multiple_of(1_000_000) => format!("{seconds}.{:03}s", nanos / 1_000_000),
+        _ if nanos.is_multiple_of(1_000) => format!("{seconds}.{:06}s", nanos / 1_000),
         _ => format!("{seconds}.{nanos:09}s"),
     }
 }

@@ -176,7 +176,7 @@ impl Found {
                     .extend(violations.map(|v| FieldViolation::new(v.field, v.description)));
             }),
             "google.rpc.RetryInfo" => RetryInfo::decode(value).ok().map(|info| {
-                self.retry_after.get_or_insert(info.into());
+                self.retry_after.get_or_insert_with(|| info.into());
             }),
             _ => None,
         };
