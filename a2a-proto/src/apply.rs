@@ -1,5 +1,8 @@
 //! The one reducer: how an event changes a task.
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 
 use crate::Struct;
@@ -29,13 +32,7 @@ impl fmt::Display for ApplyError {
             Self::ForeignContext => f.write_str("the event belongs to another context"),
             Self::ForeignTask => f.write_str("the event belongs to another task"),
             Self::Incomplete => f.write_str("the event has no status, artifact, task or message"),
-            Self::Terminal(state) => {
-                write!(
-                    f,
-                    "the task is in the terminal state {}",
-                    state.as_str_name()
-                )
-            }
+            Self::Terminal(state) => write!(f, "the task is in the terminal state {state}"),
         }
     }
 }
@@ -47,8 +44,9 @@ impl Task {
     ///
     /// - A status replaces the status; the message of the one before goes to the history, and the event's metadata is
     ///   merged into the task's.
-    /// - An artifact replaces the one with its id or is added; with `append` its parts go behind the parts that are
-    ///   there, metadata is merged by key, extensions are united, and a name or description that is not empty wins.
+    /// - An artifact replaces the one with its id or is added. With `append` its parts go behind the parts that are
+    ///   there, and are never joined with them; metadata is merged by key, extensions are united, and a name or
+    ///   description that is not empty wins.
     /// - A task is a snapshot that replaces all.
     /// - A message changes nothing.
     ///
@@ -70,14 +68,19 @@ impl Task {
 
     /// The task as far as a single event tells it: where a fold starts that has not seen the task itself.
     ///
-    /// `None` for a message and for an incomplete event.
+    /// An artifact tells no status. `None` for a message and for an incomplete event.
     #[must_use]
     pub fn from_event(event: &StreamResponse) -> Option<Self> {
-        let mut task = match event.payload.as_ref()? {
-            Payload::Task(task) => return Some(task.clone()),
-            Payload::Message(_) => return None,
-            Payload::StatusUpdate(update) => Self::submitted(&update.task_id, &update.context_id),
-            Payload::ArtifactUpdate(update) => Self::submitted(&update.task_id, &update.context_id),
+        if let Some(Payload::Task(task)) = &event.payload {
+            return Some(task.clone());
+        }
+        if let Some(Payload::Message(_)) = &event.payload {
+            return None;
+        }
+        let mut task = Self {
+            id: event.task_id().to_owned(),
+            context_id: event.context_id().to_owned(),
+            ..Self::default()
         };
         task.apply(event).ok()?;
         Some(task)
@@ -86,13 +89,13 @@ impl Task {
     fn apply_status(&mut self, update: &TaskStatusUpdateEvent) -> Result<(), ApplyError> {
         self.check_ids(&update.task_id, &update.context_id)?;
         let status = update.status.as_ref().ok_or(ApplyError::Incomplete)?;
-        if self.status.as_ref() == Some(status) {
-            self.merge_metadata(update.metadata.as_ref());
+        if self.status.as_ref() != Some(status) {
+            self.check_open()?;
+            self.replace_status(status.clone());
+        } else if self.state().is_terminal() {
             return Ok(());
         }
-        self.check_open()?;
-        self.replace_status(status.clone());
-        self.merge_metadata(update.metadata.as_ref());
+        merge(&mut self.metadata, update.metadata.as_ref());
         Ok(())
     }
 
@@ -100,13 +103,14 @@ impl Task {
         self.check_ids(&update.task_id, &update.context_id)?;
         let artifact = update.artifact.as_ref().ok_or(ApplyError::Incomplete)?;
         self.check_open()?;
-        let existing = self
+        // From the back: a stream appends to the newest.
+        let known = self
             .artifacts
             .iter_mut()
-            .find(|known| known.artifact_id == artifact.artifact_id);
-        match existing {
+            .rfind(|known| known.artifact_id == artifact.artifact_id);
+        match known {
             Some(known) if update.append => append(known, artifact),
-            Some(known) => *known = artifact.clone(),
+            Some(known) => known.clone_from(artifact),
             None => self.artifacts.push(artifact.clone()),
         }
         Ok(())
@@ -114,7 +118,7 @@ impl Task {
 
     fn apply_snapshot(&mut self, task: &Self) -> Result<(), ApplyError> {
         self.check_ids(&task.id, &task.context_id)?;
-        if !task.state().is_terminal() {
+        if task.state() != self.state() {
             self.check_open()?;
         }
         self.clone_from(task);
@@ -135,10 +139,6 @@ impl Task {
         if !same_message(current, &message) && !same_message(self.history.last(), &message) {
             self.history.push(message);
         }
-    }
-
-    fn merge_metadata(&mut self, metadata: Option<&Struct>) {
-        merge(&mut self.metadata, metadata);
     }
 
     fn check_ids(&self, task_id: &str, context_id: &str) -> Result<(), ApplyError> {
@@ -179,10 +179,7 @@ fn append(known: &mut Artifact, chunk: &Artifact) {
 
 fn merge(into: &mut Option<Struct>, from: Option<&Struct>) {
     let Some(from) = from else { return };
-    let target = into.get_or_insert_default();
-    for (key, value) in from.iter() {
-        target.insert(key.clone(), value.clone());
-    }
+    into.get_or_insert_default().merge(from);
 }
 
 fn same_message(known: Option<&Message>, message: &Message) -> bool {

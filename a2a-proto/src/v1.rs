@@ -16,7 +16,12 @@ mod generated {
     include!("generated/lf.a2a.v1.validate.rs");
 }
 mod card;
+mod event;
 mod message;
+mod part_content;
+mod request;
 mod task;
 
 pub use generated::*;
+pub use message::UnknownName;
+pub use part_content::FileError;

@@ -61,6 +61,24 @@ impl Struct {
         Self::default()
     }
 
+    /// Sets an entry and returns the value that it had.
+    pub fn insert(
+        &mut self,
+        key: impl Into<String>,
+        value: impl Into<serde_json::Value>,
+    ) -> Option<serde_json::Value> {
+        let mut value = value.into();
+        normalize(&mut value);
+        self.0.insert(key.into(), value)
+    }
+
+    /// Sets all entries of another object, which win over those that are there.
+    pub fn merge(&mut self, other: &Self) {
+        for (key, value) in &other.0 {
+            self.0.insert(key.clone(), value.clone());
+        }
+    }
+
     /// The object as `serde_json` has it.
     #[must_use]
     pub fn into_inner(self) -> Map<String, serde_json::Value> {
@@ -130,6 +148,40 @@ impl TryFrom<serde_json::Value> for Struct {
         let value = Self::from(map);
         value.check()?;
         Ok(value)
+    }
+}
+
+impl<K: Into<String>, V: Into<serde_json::Value>> FromIterator<(K, V)> for Struct {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
+        let mut object = Self::new();
+        object.extend(entries);
+        object
+    }
+}
+
+impl<K: Into<String>, V: Into<serde_json::Value>> Extend<(K, V)> for Struct {
+    fn extend<I: IntoIterator<Item = (K, V)>>(&mut self, entries: I) {
+        for (key, value) in entries {
+            self.insert(key, value);
+        }
+    }
+}
+
+impl IntoIterator for Struct {
+    type Item = (String, serde_json::Value);
+    type IntoIter = serde_json::map::IntoIter;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Struct {
+    type Item = (&'a String, &'a serde_json::Value);
+    type IntoIter = serde_json::map::Iter<'a>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
     }
 }
 

@@ -1,8 +1,8 @@
-use bytes::Bytes;
+use std::fmt;
+use std::str::FromStr;
 
-use super::part::Content;
-use super::{Message, Part, Role, SendMessageRequest};
-use crate::Value;
+use super::{Message, Part, Role};
+use crate::Struct;
 
 impl Message {
     /// A message of the user with one text part and a fresh id.
@@ -28,6 +28,57 @@ impl Message {
         }
     }
 
+    /// Adds a part.
+    #[must_use]
+    pub fn with_part(mut self, part: Part) -> Self {
+        self.parts.push(part);
+        self
+    }
+
+    /// Puts the message into a context: a conversation.
+    #[must_use]
+    pub fn with_context_id(mut self, id: impl Into<String>) -> Self {
+        self.context_id = id.into();
+        self
+    }
+
+    /// Makes the message the continuation of a task.
+    #[must_use]
+    pub fn with_task_id(mut self, id: impl Into<String>) -> Self {
+        self.task_id = id.into();
+        self
+    }
+
+    /// Names a task that the message refers to.
+    #[must_use]
+    pub fn with_reference_task(mut self, id: impl Into<String>) -> Self {
+        self.reference_task_ids.push(id.into());
+        self
+    }
+
+    /// Names an extension that the message makes use of, once.
+    #[must_use]
+    pub fn with_extension(mut self, uri: impl Into<String>) -> Self {
+        let uri = uri.into();
+        if !self.extensions.contains(&uri) {
+            self.extensions.push(uri);
+        }
+        self
+    }
+
+    /// Sets a metadata entry.
+    #[must_use]
+    pub fn with_metadata(
+        mut self,
+        key: impl Into<String>,
+        value: impl Into<serde_json::Value>,
+    ) -> Self {
+        self.metadata
+            .get_or_insert_with(Struct::new)
+            .insert(key, value);
+        self
+    }
+
     /// The text parts, joined by line breaks.
     #[must_use]
     pub fn text(&self) -> String {
@@ -36,64 +87,43 @@ impl Message {
     }
 }
 
-impl Part {
-    /// A part with text.
-    #[must_use]
-    pub fn text(text: impl Into<String>) -> Self {
-        Content::Text(text.into()).into()
-    }
-
-    /// A part with bytes.
-    #[must_use]
-    pub fn raw(bytes: impl Into<Bytes>) -> Self {
-        Content::Raw(bytes.into()).into()
-    }
-
-    /// A part that points to a resource.
-    #[must_use]
-    pub fn url(url: impl Into<String>) -> Self {
-        Content::Url(url.into()).into()
-    }
-
-    /// A part with any JSON value.
-    #[must_use]
-    pub fn data(value: impl Into<Value>) -> Self {
-        Content::Data(value.into()).into()
-    }
-
-    /// The text, if it is a text part.
-    #[must_use]
-    pub fn as_text(&self) -> Option<&str> {
-        match &self.content {
-            Some(Content::Text(text)) => Some(text),
-            _ => None,
-        }
-    }
-
-    /// The value, if it is a data part.
-    #[must_use]
-    pub fn as_data(&self) -> Option<&serde_json::Value> {
-        match &self.content {
-            Some(Content::Data(value)) => Some(value),
-            _ => None,
-        }
+/// What a user says.
+impl From<&str> for Message {
+    fn from(text: &str) -> Self {
+        Self::user(text)
     }
 }
 
-impl From<Content> for Part {
-    fn from(content: Content) -> Self {
-        Self {
-            content: Some(content),
-            ..Self::default()
-        }
+/// What a user says.
+impl From<String> for Message {
+    fn from(text: String) -> Self {
+        Self::user(text)
     }
 }
 
-impl From<Message> for SendMessageRequest {
-    fn from(message: Message) -> Self {
-        Self {
-            message: Some(message),
-            ..Self::default()
-        }
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str_name())
     }
 }
+
+impl FromStr for Role {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::from_str_name(name).ok_or(UnknownName)
+    }
+}
+
+/// The text is no name of a value of that enum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnknownName;
+
+impl fmt::Display for UnknownName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no value of that enum has this name")
+    }
+}
+
+impl std::error::Error for UnknownName {}

@@ -1,8 +1,8 @@
-use super::stream_response::Payload;
-use super::{
-    Artifact, Message, Part, StreamResponse, Task, TaskArtifactUpdateEvent, TaskState, TaskStatus,
-    TaskStatusUpdateEvent,
-};
+use std::fmt;
+use std::str::FromStr;
+
+use super::{Artifact, Message, Part, Task, TaskState, TaskStatus, UnknownName};
+use crate::{Struct, Timestamp};
 
 impl TaskState {
     /// COMPLETED, FAILED, CANCELED or REJECTED: final.
@@ -33,6 +33,20 @@ impl TaskState {
     }
 }
 
+impl fmt::Display for TaskState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str_name())
+    }
+}
+
+impl FromStr for TaskState {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::from_str_name(name).ok_or(UnknownName)
+    }
+}
+
 impl TaskStatus {
     /// A status without message and timestamp.
     #[must_use]
@@ -48,10 +62,22 @@ impl TaskStatus {
     #[must_use]
     pub fn with_message(state: TaskState, message: Message) -> Self {
         Self {
-            state: state.into(),
             message: Some(message),
-            timestamp: None,
+            ..Self::new(state)
         }
+    }
+
+    /// Sets the time of the change.
+    #[must_use]
+    pub fn at(mut self, time: impl Into<Timestamp>) -> Self {
+        self.timestamp = Some(time.into());
+        self
+    }
+
+    /// The text of the message; empty without one.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.message.as_ref().map(Message::text).unwrap_or_default()
     }
 }
 
@@ -81,6 +107,15 @@ impl Task {
         self.status.as_ref()?.message.as_ref()
     }
 
+    /// The text of the status' message; empty without one.
+    #[must_use]
+    pub fn status_text(&self) -> String {
+        self.status
+            .as_ref()
+            .map(TaskStatus::text)
+            .unwrap_or_default()
+    }
+
     /// The artifact with that id.
     #[must_use]
     pub fn artifact(&self, id: &str) -> Option<&Artifact> {
@@ -92,8 +127,22 @@ impl Task {
     /// The text of all artifacts, one a line.
     #[must_use]
     pub fn artifact_text(&self) -> String {
-        let texts: Vec<String> = self.artifacts.iter().map(Artifact::text).collect();
+        let texts: Vec<String> = self
+            .artifacts
+            .iter()
+            .map(Artifact::text)
+            .filter(|text| !text.is_empty())
+            .collect();
         texts.join("\n")
+    }
+
+    /// What the agent has to say: the text of the artifacts, or without any the text of the status.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match self.artifact_text() {
+            text if text.is_empty() => self.status_text(),
+            text => text,
+        }
     }
 }
 
@@ -108,65 +157,36 @@ impl Artifact {
         }
     }
 
+    /// Sets the name.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Sets the description.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = description.into();
+        self
+    }
+
+    /// Sets a metadata entry.
+    #[must_use]
+    pub fn with_metadata(
+        mut self,
+        key: impl Into<String>,
+        value: impl Into<serde_json::Value>,
+    ) -> Self {
+        self.metadata
+            .get_or_insert_with(Struct::new)
+            .insert(key, value);
+        self
+    }
+
     /// The text parts, joined without a separator: chunks of a stream are parts of their own.
     #[must_use]
     pub fn text(&self) -> String {
         self.parts.iter().filter_map(Part::as_text).collect()
-    }
-}
-
-impl StreamResponse {
-    /// The state that this event brings the task into, if it says one.
-    #[must_use]
-    pub fn state(&self) -> Option<TaskState> {
-        match self.payload.as_ref()? {
-            Payload::Task(task) => Some(task.state()),
-            Payload::StatusUpdate(update) => Some(update.status.as_ref()?.state()),
-            Payload::ArtifactUpdate(_) | Payload::Message(_) => None,
-        }
-    }
-
-    /// The task that the event belongs to; empty where it names none.
-    #[must_use]
-    pub fn task_id(&self) -> &str {
-        match &self.payload {
-            Some(Payload::Task(task)) => &task.id,
-            Some(Payload::Message(message)) => &message.task_id,
-            Some(Payload::StatusUpdate(update)) => &update.task_id,
-            Some(Payload::ArtifactUpdate(update)) => &update.task_id,
-            None => "",
-        }
-    }
-}
-
-impl From<Task> for StreamResponse {
-    fn from(task: Task) -> Self {
-        Self {
-            payload: Some(Payload::Task(task)),
-        }
-    }
-}
-
-impl From<Message> for StreamResponse {
-    fn from(message: Message) -> Self {
-        Self {
-            payload: Some(Payload::Message(message)),
-        }
-    }
-}
-
-impl From<TaskStatusUpdateEvent> for StreamResponse {
-    fn from(update: TaskStatusUpdateEvent) -> Self {
-        Self {
-            payload: Some(Payload::StatusUpdate(update)),
-        }
-    }
-}
-
-impl From<TaskArtifactUpdateEvent> for StreamResponse {
-    fn from(update: TaskArtifactUpdateEvent) -> Self {
-        Self {
-            payload: Some(Payload::ArtifactUpdate(update)),
-        }
     }
 }
