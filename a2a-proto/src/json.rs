@@ -12,8 +12,8 @@ pub(crate) mod write;
 use std::cell::RefCell;
 use std::io;
 
-use serde::Serialize;
 use serde::de::{DeserializeOwned, DeserializeSeed as _};
+use serde::{Deserializer, Serialize};
 
 pub use error::JsonError;
 pub use timestamp::{InvalidTimestamp, Timestamp};
@@ -45,6 +45,15 @@ pub fn from_str<M: Message>(json: &str) -> Result<M, JsonError> {
     read_all(&mut serde_json::Deserializer::from_str(json))
 }
 
+/// Reads a message from JSON that is parsed already.
+///
+/// # Errors
+///
+/// When the JSON has another shape.
+pub fn from_value<M: Message>(json: serde_json::Value) -> Result<M, JsonError> {
+    read_one(json)
+}
+
 /// Prints a message.
 #[must_use]
 pub fn to_vec<M: Message>(message: &M) -> Vec<u8> {
@@ -72,11 +81,20 @@ pub fn to_writer<M: Message>(writer: impl io::Write, message: &M) -> io::Result<
 fn read_all<'de, R: serde_json::de::Read<'de>, M: Message>(
     deserializer: &mut serde_json::Deserializer<R>,
 ) -> Result<M, JsonError> {
+    let message = read_one(&mut *deserializer)?;
+    match deserializer.end() {
+        Ok(()) => Ok(message),
+        Err(error) => Err(JsonError::new(&error, &[])),
+    }
+}
+
+fn read_one<'de, M: Message>(
+    deserializer: impl Deserializer<'de, Error = serde_json::Error>,
+) -> Result<M, JsonError> {
     let steps = RefCell::new(Vec::new());
-    let outcome = read::MessageSeed::new(read::Trail::into(&steps))
-        .deserialize(&mut *deserializer)
-        .and_then(|message| deserializer.end().map(|()| message));
-    outcome.map_err(|error| JsonError::new(&error, &steps.into_inner()))
+    read::MessageSeed::new(read::Trail::into(&steps))
+        .deserialize(deserializer)
+        .map_err(|error| JsonError::new(&error, &steps.borrow()))
 }
 
 /// A message of the protocol: what [`from_slice`] reads and [`to_vec`] prints. Only this crate implements it.

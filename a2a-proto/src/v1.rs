@@ -22,6 +22,7 @@ mod part_content;
 mod request;
 mod task;
 
+pub use card::{AgentCardBuilder, DecodedCard, InvalidCard};
 pub use generated::*;
 pub use message::UnknownName;
 pub use part_content::FileError;

@@ -19,7 +19,7 @@ struct Inner {
 
 impl JsonError {
     /// The steps lead from the place of the error outwards.
-    pub(super) fn new(error: &serde_json::Error, steps: &[Step]) -> Self {
+    pub(crate) fn new(error: &serde_json::Error, steps: &[Step]) -> Self {
         Self(Box::new(Inner {
             path: step::path(steps.iter().rev()),
             text: redact(&error.to_string()),
