@@ -1,0 +1,193 @@
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::{ConfigError, Secret};
+
+/// Where configuration comes from: variables and files of this process, or of a test.
+#[derive(Clone)]
+pub struct Environment {
+    /// `None` stands for those of this process.
+    given: Option<Given>,
+    config_dir: PathBuf,
+}
+
+#[derive(Clone, Default)]
+struct Given {
+    vars: BTreeMap<String, String>,
+    files: BTreeMap<PathBuf, String>,
+}
+
+impl Environment {
+    /// The variables and files of this process.
+    #[must_use]
+    pub fn process() -> Self {
+        Self {
+            given: None,
+            config_dir: CONFIG_DIR.into(),
+        }
+    }
+
+    /// Neither variables nor files, for tests.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self {
+            given: Some(Given::default()),
+            ..Self::process()
+        }
+    }
+
+    /// Sets a variable. The process's own, if they were in use, are left behind.
+    #[must_use]
+    pub fn with_var(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.given
+            .get_or_insert_default()
+            .vars
+            .insert(name.into(), value.into());
+        self
+    }
+
+    /// Adds a file. The process's own, if they were in use, are left behind.
+    #[must_use]
+    pub fn with_file(mut self, path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
+        self.given
+            .get_or_insert_default()
+            .files
+            .insert(path.into(), text.into());
+        self
+    }
+
+    /// Sets the directory of `config.json` and `agent-card.json`; `/config` by default.
+    #[must_use]
+    pub fn with_config_dir(mut self, path: impl Into<PathBuf>) -> Self {
+        self.config_dir = path.into();
+        self
+    }
+
+    /// The value of a variable without surrounding white space; a blank one counts as unset.
+    #[must_use]
+    pub fn var(&self, name: &str) -> Option<String> {
+        let value = self.raw_var(name)?;
+        let value = value.trim();
+        (!value.is_empty()).then(|| value.to_owned())
+    }
+
+    /// The token for kagent's controller, from `KAGENT_TOKEN` or its file.
+    ///
+    /// Read again at each call: a process that was restored from a snapshot has another one.
+    ///
+    /// # Errors
+    ///
+    /// When its file is there and can't be read.
+    pub fn token(&self) -> Result<Option<Secret>, ConfigError> {
+        let text = match self.var("KAGENT_TOKEN") {
+            Some(token) => Some(token),
+            None => self
+                .file(Path::new(TOKEN_FILE))?
+                .map(|text| text.trim().to_owned()),
+        };
+        Ok(text.filter(|text| !text.is_empty()).map(Secret::from))
+    }
+
+    /// The configuration and where it comes from.
+    pub(super) fn document(&self) -> Result<Option<(String, Value)>, ConfigError> {
+        let Some((origin, text)) = self.text(CONFIG_VAR, "config.json")? else {
+            return Ok(None);
+        };
+        let mut document = serde_json::from_str(&text)
+            .map_err(|error| ConfigError::json(origin.clone(), error))?;
+        if origin == CONFIG_VAR {
+            self.expand(&mut document, &mut String::new())?;
+        }
+        Ok(Some((origin, document)))
+    }
+
+    /// The text of the card and where it comes from.
+    pub(super) fn card_text(&self) -> Result<Option<(String, String)>, ConfigError> {
+        self.text("KAGENT_AGENT_CARD_JSON", "agent-card.json")
+    }
+
+    fn text(&self, var: &str, file: &str) -> Result<Option<(String, String)>, ConfigError> {
+        if let Some(text) = self.var(var) {
+            return Ok(Some((var.to_owned(), text)));
+        }
+        let path = self.config_dir.join(file);
+        let text = self.file(&path)?.filter(|text| !text.trim().is_empty());
+        Ok(text.map(|text| (path.display().to_string(), text)))
+    }
+
+    fn file(&self, path: &Path) -> Result<Option<String>, ConfigError> {
+        if let Some(given) = &self.given {
+            return Ok(given.files.get(path).cloned());
+        }
+        match std::fs::read_to_string(path) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(ConfigError::Read {
+                path: path.to_owned(),
+                source,
+            }),
+        }
+    }
+
+    fn raw_var(&self, name: &str) -> Option<String> {
+        match &self.given {
+            Some(given) => given.vars.get(name).cloned(),
+            None => std::env::var_os(name).map(|value| value.to_string_lossy().into_owned()),
+        }
+    }
+
+    /// Replaces each string that is a placeholder as a whole by the variable that it names, once and not again in
+    /// what that holds (kagent contract 1.5).
+    fn expand(&self, value: &mut Value, path: &mut String) -> Result<(), ConfigError> {
+        let length = path.len();
+        match value {
+            Value::String(text) => {
+                let name = text
+                    .strip_prefix("__KAGENT_ENV[")
+                    .and_then(|rest| rest.strip_suffix("]__"));
+                if let Some(name) = name {
+                    *text = self.raw_var(name).ok_or_else(|| ConfigError::Field {
+                        origin: CONFIG_VAR.to_owned(),
+                        path: path.clone(),
+                        reason: format!("required environment variable {name} is not set"),
+                    })?;
+                }
+            }
+            Value::Array(items) => {
+                for (index, item) in items.iter_mut().enumerate() {
+                    path.push_str(&format!("[{index}]"));
+                    self.expand(item, path)?;
+                    path.truncate(length);
+                }
+            }
+            Value::Object(members) => {
+                for (name, member) in members.iter_mut() {
+                    if length > 0 {
+                        path.push('.');
+                    }
+                    path.push_str(name);
+                    self.expand(member, path)?;
+                    path.truncate(length);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Environment")
+            .field("config_dir", &self.config_dir)
+            .finish_non_exhaustive()
+    }
+}
+
+const CONFIG_VAR: &str = "KAGENT_CONFIG_JSON";
+const CONFIG_DIR: &str = "/config";
+const TOKEN_FILE: &str = "/var/run/secrets/tokens/kagent-token";
