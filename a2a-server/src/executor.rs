@@ -12,6 +12,7 @@ use a2a_proto::A2aError;
 
 use crate::sink::EventSink;
 
+pub(crate) use context::ContextParts;
 pub use context::{CancelReason, ExecutionContext};
 pub(crate) use erased::DynExecutor;
 pub use past::PastTasks;
@@ -103,7 +104,10 @@ where
     F: Fn(ExecutionContext, EventSink) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<(), AgentError>> + Send,
 {
-    ExecutorFn { execute, reply_mode: ReplyMode::Task }
+    ExecutorFn {
+        execute,
+        reply_mode: ReplyMode::Task,
+    }
 }
 
 /// See [`executor_fn`].
@@ -123,7 +127,9 @@ impl<F> ExecutorFn<F> {
 
 impl<F> fmt::Debug for ExecutorFn<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ExecutorFn").field("reply_mode", &self.reply_mode).finish_non_exhaustive()
+        f.debug_struct("ExecutorFn")
+            .field("reply_mode", &self.reply_mode)
+            .finish_non_exhaustive()
     }
 }
 

@@ -1,15 +1,17 @@
 //! Where tasks are kept.
 
+pub(crate) mod listing;
 mod memory;
 
 use std::error::Error;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use a2a_proto::v1::{ListTasksRequest, ListTasksResponse, StreamResponse, Task};
 use async_trait::async_trait;
 
 use crate::context::CallContext;
+use crate::execution::Registry;
 
 pub use memory::{MemoryStore, Retention};
 
@@ -39,7 +41,10 @@ impl fmt::Display for TaskVersion {
 
 /// A task as the store has it.
 #[derive(Clone, Debug)]
-#[expect(clippy::exhaustive_structs, reason = "what a store returns is these two")]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "what a store returns is these two"
+)]
 pub struct StoredTask {
     /// The task.
     pub task: Arc<Task>,
@@ -63,7 +68,35 @@ impl<'a> TaskWrite<'a> {
     /// A change by these events to that task.
     #[must_use]
     pub fn new(task: &'a Task, events: &'a [&'a StreamResponse], expected: TaskVersion) -> Self {
-        Self { task, events, expected }
+        Self {
+            task,
+            events,
+            expected,
+        }
+    }
+}
+
+/// The tasks that an engine is busy with: executed, joined or about to be changed.
+#[derive(Clone)]
+pub struct LiveTasks(Weak<Registry>);
+
+impl LiveTasks {
+    pub(crate) fn new(registry: Weak<Registry>) -> Self {
+        Self(registry)
+    }
+
+    /// Whether somebody is busy with that task.
+    #[must_use]
+    pub fn contains(&self, id: &str) -> bool {
+        self.0
+            .upgrade()
+            .is_some_and(|registry| registry.contains(id))
+    }
+}
+
+impl fmt::Debug for LiveTasks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LiveTasks").finish_non_exhaustive()
     }
 }
 
@@ -123,7 +156,11 @@ pub trait TaskStore: Send + Sync + 'static {
     ///
     /// [`StoreError::VersionConflict`] when the stored version is another than the expected one,
     /// [`StoreError::NotFound`] when there is no such task.
-    async fn update(&self, cx: &CallContext, write: TaskWrite<'_>) -> Result<TaskVersion, StoreError>;
+    async fn update(
+        &self,
+        cx: &CallContext,
+        write: TaskWrite<'_>,
+    ) -> Result<TaskVersion, StoreError>;
 
     /// Reads a task.
     ///
@@ -138,16 +175,30 @@ pub trait TaskStore: Send + Sync + 'static {
     /// # Errors
     ///
     /// [`StoreError::InvalidRequest`] for a page token that is not this store's.
-    async fn list(&self, cx: &CallContext, request: &ListTasksRequest) -> Result<ListTasksResponse, StoreError>;
+    async fn list(
+        &self,
+        cx: &CallContext,
+        request: &ListTasksRequest,
+    ) -> Result<ListTasksResponse, StoreError>;
 
     /// Makes a boundary state final and public, after what led to it is done and before its event is published.
     ///
     /// # Errors
     ///
     /// When the store fails. The engine tries again for 30 seconds.
-    async fn settle(&self, cx: &CallContext, id: &str, version: TaskVersion) -> Result<(), StoreError> {
+    async fn settle(
+        &self,
+        cx: &CallContext,
+        id: &str,
+        version: TaskVersion,
+    ) -> Result<(), StoreError> {
         let _ = (cx, id, version);
         Ok(())
+    }
+
+    /// Told once which tasks somebody is busy with: a store that evicts must leave these alone.
+    fn serve(&self, live: LiveTasks) {
+        let _ = live;
     }
 
     /// Whether `create` and `update` are always ready when first polled. The engine then changes the task in place

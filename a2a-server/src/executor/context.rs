@@ -61,9 +61,30 @@ pub(crate) struct ContextParts {
 
 impl ExecutionContext {
     pub(crate) fn new(parts: ContextParts) -> Self {
-        let ContextParts { call, request, message, task, task_id, context_id, control, store } = parts;
-        let inner = Inner { call, request, message, task, task_id, context_id, control, store };
-        Self { inner: Arc::new(inner), extensions: Arc::default() }
+        let ContextParts {
+            call,
+            request,
+            message,
+            task,
+            task_id,
+            context_id,
+            control,
+            store,
+        } = parts;
+        let inner = Inner {
+            call,
+            request,
+            message,
+            task,
+            task_id,
+            context_id,
+            control,
+            store,
+        };
+        Self {
+            inner: Arc::new(inner),
+            extensions: Arc::default(),
+        }
     }
 
     /// The message to work on. In the cancel hook the newest of the user.
@@ -135,7 +156,9 @@ impl ExecutionContext {
     /// Whether that extension is activated for this message.
     #[must_use]
     pub fn is_activated(&self, uri: &str) -> bool {
-        self.activated_extensions().iter().any(|activated| activated == uri)
+        self.activated_extensions()
+            .iter()
+            .any(|activated| activated == uri)
     }
 
     /// The metadata of the request; those of the message are at the message.
@@ -147,7 +170,11 @@ impl ExecutionContext {
     /// The media types that the caller can show; empty when it did not say.
     #[must_use]
     pub fn accepted_output_modes(&self) -> &[String] {
-        self.inner.request.configuration.as_ref().map_or(&[], |configuration| &configuration.accepted_output_modes)
+        self.inner
+            .request
+            .configuration
+            .as_ref()
+            .map_or(&[], |configuration| &configuration.accepted_output_modes)
     }
 
     /// The server's limit on the time of one execution.

@@ -18,7 +18,12 @@ pub struct PastTasks {
 }
 
 impl PastTasks {
-    pub(crate) fn new(store: Arc<dyn TaskStore>, call: CallContext, context_id: String, current: String) -> Self {
+    pub(crate) fn new(
+        store: Arc<dyn TaskStore>,
+        call: CallContext,
+        context_id: String,
+        current: String,
+    ) -> Self {
         let request = ListTasksRequest {
             tenant: call.tenant().to_owned(),
             context_id,
@@ -26,7 +31,14 @@ impl PastTasks {
             include_artifacts: Some(true),
             ..ListTasksRequest::default()
         };
-        Self { store, call, request, current, page: VecDeque::new(), last_page: false }
+        Self {
+            store,
+            call,
+            request,
+            current,
+            page: VecDeque::new(),
+            last_page: false,
+        }
     }
 
     /// The next task; `None` behind the oldest.
@@ -55,10 +67,15 @@ impl PastTasks {
         }
     }
 
-    pub(crate) async fn newest_messages(mut self, limit: usize) -> Result<Vec<Message>, StoreError> {
+    pub(crate) async fn newest_messages(
+        mut self,
+        limit: usize,
+    ) -> Result<Vec<Message>, StoreError> {
         let mut newest_first = Vec::new();
         while newest_first.len() < limit {
-            let Some(task) = self.next().await? else { break };
+            let Some(task) = self.next().await? else {
+                break;
+            };
             newest_first.extend(messages(task).into_iter().rev());
         }
         newest_first.truncate(limit);
@@ -69,14 +86,20 @@ impl PastTasks {
 
 impl fmt::Debug for PastTasks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PastTasks").field("context_id", &self.request.context_id).finish_non_exhaustive()
+        f.debug_struct("PastTasks")
+            .field("context_id", &self.request.context_id)
+            .finish_non_exhaustive()
     }
 }
 
 /// What was said in a task, in order.
 fn messages(task: Task) -> Vec<Message> {
     let mut messages = task.history;
-    messages.extend(task.artifacts.into_iter().map(|artifact| spoken(artifact, &task.id, &task.context_id)));
+    messages.extend(
+        task.artifacts
+            .into_iter()
+            .map(|artifact| spoken(artifact, &task.id, &task.context_id)),
+    );
     messages.extend(task.status.and_then(|status| status.message));
     messages
 }

@@ -1,0 +1,321 @@
+use std::fmt;
+use std::sync::Arc;
+
+use a2a_proto::v1::{AgentCapabilities, AgentCard, AgentSkill};
+
+use super::{Agent, ExtendedCard, Inner};
+use crate::auth::Authenticator;
+use crate::context::CallContext;
+use crate::execution::{
+    BoundaryPolicy, Busy, ConcurrentMessages, Engine, LagPolicy, LocalPlacement, PersistPolicy,
+    Placement, Settings, TaskScope, Window,
+};
+use crate::executor::{AgentExecutor, DynExecutor};
+use crate::extension::Extension;
+use crate::limits::Limits;
+use crate::store::{MemoryStore, TaskStore};
+
+/// Puts an [`Agent`] together.
+///
+/// Nothing is required but the executor. What the card says of capabilities, extensions and interfaces is derived
+/// from what is configured here.
+#[must_use]
+pub struct AgentBuilder {
+    executor: Arc<dyn DynExecutor>,
+    card: AgentCard,
+    streaming: bool,
+    store: Option<Arc<dyn TaskStore>>,
+    extensions: Vec<Arc<dyn Extension>>,
+    extended_card: Option<ExtendedCard>,
+    check_input_modes: bool,
+    persist: Option<PersistPolicy>,
+    concurrent: ConcurrentMessages,
+    lag: LagPolicy,
+    scope: TaskScope,
+    busy: Busy,
+    boundary: BoundaryPolicy,
+    limits: Limits,
+    window: Window,
+    placement: Arc<dyn Placement>,
+    serving: Serving,
+}
+
+/// What concerns the bindings and not the engine.
+#[derive(Clone, Default)]
+pub(crate) struct Serving {
+    pub(crate) authenticator: Option<Arc<dyn Authenticator>>,
+    pub(crate) public_url: Option<String>,
+    pub(crate) json_rpc_path: Option<String>,
+}
+
+/// Why an agent can't be put together.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// An extended card would be given to callers that nobody has authenticated.
+    #[error("an extended card needs an authenticator: call AgentBuilder::authenticator")]
+    ExtendedCardWithoutAuthenticator,
+}
+
+impl AgentBuilder {
+    pub(super) fn new(executor: impl AgentExecutor) -> Self {
+        let text = || vec!["text/plain".to_owned()];
+        let card = AgentCard {
+            name: "agent".to_owned(),
+            description: "An agent that speaks A2A".to_owned(),
+            version: "1.0.0".to_owned(),
+            default_input_modes: text(),
+            default_output_modes: text(),
+            ..AgentCard::default()
+        };
+        Self {
+            executor: Arc::new(executor),
+            card,
+            streaming: true,
+            store: None,
+            extensions: Vec::new(),
+            extended_card: None,
+            check_input_modes: true,
+            persist: None,
+            concurrent: ConcurrentMessages::default(),
+            lag: LagPolicy::default(),
+            scope: TaskScope::default(),
+            busy: Busy::default(),
+            boundary: BoundaryPolicy::default(),
+            limits: Limits::default(),
+            window: Window::default(),
+            placement: Arc::new(LocalPlacement),
+            serving: Serving::default(),
+        }
+    }
+
+    /// Takes all that a card says and that is not derived: names, modes, skills, security. Interfaces in it are served
+    /// as they are.
+    pub fn card(mut self, card: AgentCard) -> Self {
+        self.card = card;
+        self
+    }
+
+    /// Names the agent.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.card.name = name.into();
+        self
+    }
+
+    /// Says what the agent does.
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.card.description = description.into();
+        self
+    }
+
+    /// Sets the version of the agent itself.
+    pub fn version(mut self, version: impl Into<String>) -> Self {
+        self.card.version = version.into();
+        self
+    }
+
+    /// Adds a skill.
+    pub fn skill(mut self, skill: AgentSkill) -> Self {
+        self.card.skills.push(skill);
+        self
+    }
+
+    /// Sets the media types that the agent takes, such as `text/*`. A part with another one is refused.
+    pub fn input_modes(mut self, modes: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.card.default_input_modes = modes.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets the media types that the agent makes.
+    pub fn output_modes(mut self, modes: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.card.default_output_modes = modes.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Whether parts are checked against the input modes of the card and its skills; they are by default.
+    pub fn check_input_modes(mut self, check: bool) -> Self {
+        self.check_input_modes = check;
+        self
+    }
+
+    /// Whether the two streaming operations are offered; they are by default.
+    pub fn streaming(mut self, streaming: bool) -> Self {
+        self.streaming = streaming;
+        self
+    }
+
+    /// Sets where tasks are kept; in memory by default.
+    pub fn store(mut self, store: impl TaskStore) -> Self {
+        self.store = Some(Arc::new(store));
+        self
+    }
+
+    /// Adds a protocol extension.
+    pub fn extension(mut self, extension: impl Extension) -> Self {
+        self.extensions.push(Arc::new(extension));
+        self
+    }
+
+    /// Sets who finds out who calls. Without one all callers are the anonymous principal.
+    pub fn authenticator(mut self, authenticator: impl Authenticator) -> Self {
+        self.serving.authenticator = Some(Arc::new(authenticator));
+        self
+    }
+
+    /// Gives authenticated callers a card of their own.
+    pub fn extended_card(
+        mut self,
+        provider: impl Fn(&CallContext) -> Option<AgentCard> + Send + Sync + 'static,
+    ) -> Self {
+        self.extended_card = Some(Box::new(provider));
+        self
+    }
+
+    /// Sets the address under which the card names the agent, such as `https://agent.example`; by default the one that
+    /// is bound.
+    pub fn public_url(mut self, url: impl Into<String>) -> Self {
+        self.serving.public_url = Some(url.into());
+        self
+    }
+
+    /// Sets the path of the JSON-RPC binding; `/` by default.
+    pub fn json_rpc_path(mut self, path: impl Into<String>) -> Self {
+        self.serving.json_rpc_path = Some(path.into());
+        self
+    }
+
+    /// Sets when events are stored: by default each one in memory, and coalesced in any other store.
+    pub fn persist(mut self, policy: PersistPolicy) -> Self {
+        self.persist = Some(policy);
+        self
+    }
+
+    /// Sets what happens to a message for a task that is being worked on.
+    pub fn concurrent_messages(mut self, policy: ConcurrentMessages) -> Self {
+        self.concurrent = policy;
+        self
+    }
+
+    /// Sets what happens when the stream that started an execution is slow.
+    pub fn lag(mut self, policy: LagPolicy) -> Self {
+        self.lag = policy;
+        self
+    }
+
+    /// Sets who may see a task. A store of one's own has to be told too.
+    pub fn task_scope(mut self, scope: TaskScope) -> Self {
+        self.scope = scope;
+        self
+    }
+
+    /// Sets what a caller is told when all execution slots are taken.
+    pub fn busy(mut self, busy: Busy) -> Self {
+        self.busy = busy;
+        self
+    }
+
+    /// Sets what stands between a boundary state and its publication.
+    pub fn boundary(mut self, policy: BoundaryPolicy) -> Self {
+        self.boundary = policy;
+        self
+    }
+
+    /// Sets the limits.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Puts the agent together.
+    ///
+    /// # Errors
+    ///
+    /// When two settings contradict each other.
+    pub fn build(self) -> Result<Agent, BuildError> {
+        if self.extended_card.is_some() && self.serving.authenticator.is_none() {
+            return Err(BuildError::ExtendedCardWithoutAuthenticator);
+        }
+        let card = self.derive_card();
+        let store = self
+            .store
+            .unwrap_or_else(|| Arc::new(MemoryStore::new().scoped(self.scope)));
+        let persist = self.persist.unwrap_or_else(|| match store.is_immediate() {
+            true => PersistPolicy::EveryEvent,
+            false => PersistPolicy::coalesce(),
+        });
+        let settings = Settings {
+            persist,
+            concurrent: self.concurrent,
+            lag: self.lag,
+            scope: self.scope,
+            busy: self.busy,
+            boundary: self.boundary,
+            input_modes: self.check_input_modes.then(|| input_modes(&card)),
+            window: self.window,
+            limits: self.limits.clone(),
+        };
+        Ok(Agent(Arc::new(Inner {
+            engine: Engine::new(
+                self.executor,
+                store,
+                self.extensions,
+                settings,
+                self.placement,
+            ),
+            card,
+            limits: self.limits,
+            extended_card: self.extended_card,
+            serving: self.serving,
+        })))
+    }
+
+    #[cfg(test)]
+    pub(crate) fn placement(mut self, placement: Arc<dyn Placement>) -> Self {
+        self.placement = placement;
+        self
+    }
+
+    #[cfg(test)]
+    pub(crate) fn window(mut self, window: Window) -> Self {
+        self.window = window;
+        self
+    }
+
+    /// The card with what follows from the configuration.
+    fn derive_card(&self) -> AgentCard {
+        let mut card = self.card.clone();
+        let declared = self
+            .extensions
+            .iter()
+            .map(|extension| extension.declaration());
+        let mut extensions = card.capabilities.take().unwrap_or_default().extensions;
+        for declaration in declared {
+            extensions.retain(|known| known.uri != declaration.uri);
+            extensions.push(declaration);
+        }
+        card.capabilities = Some(AgentCapabilities {
+            streaming: Some(self.streaming),
+            push_notifications: Some(false),
+            extensions,
+            extended_agent_card: Some(self.extended_card.is_some()),
+        });
+        card
+    }
+}
+
+fn input_modes(card: &AgentCard) -> Vec<String> {
+    let skills = card.skills.iter().flat_map(|skill| &skill.input_modes);
+    card.default_input_modes
+        .iter()
+        .chain(skills)
+        .cloned()
+        .collect()
+}
+
+impl fmt::Debug for AgentBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentBuilder")
+            .field("card", &self.card.name)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,586 @@
+//! A message on its way in: it makes a task, wakes one that waits, or reaches a running executor.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2a_proto::A2aError;
+use a2a_proto::v1::{Message, SendMessageRequest, Task, TaskState};
+use tokio::sync::{OwnedMutexGuard, OwnedSemaphorePermit, oneshot};
+
+use super::bus::{Outcome, Subscription, Until};
+use super::catch::catch_now;
+use super::commit::FIRST_DELAY;
+use super::control::Accepted;
+use super::placement::{Lease, OnCancel};
+use super::state::{Origin, Run, RunId, Signals, Stage, State};
+use super::{Busy, ConcurrentMessages, Engine, EntryRef, LagPolicy, normalize};
+use crate::clock;
+use crate::context::CallContext;
+use crate::executor::{CancelReason, ExecutionContext, ReplyMode};
+use crate::store::StoreError;
+
+/// How the caller follows what its message causes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Join {
+    /// It waits for the next boundary.
+    Boundary,
+    /// It wants the task as it is now.
+    Now,
+    /// It reads the stream.
+    Stream,
+}
+
+/// What the caller holds once its message is in.
+pub(crate) enum Begun {
+    Boundary(oneshot::Receiver<Outcome>),
+    Message(Message),
+    Now(Arc<Task>),
+    Stream(Arc<Task>, Joined),
+}
+
+/// The events behind a snapshot, and the hold that keeps the task's entry.
+pub(crate) struct Joined {
+    pub(crate) events: Subscription,
+    pub(crate) _entry: EntryRef,
+}
+
+impl Engine {
+    /// Takes a message in. When this returns, what it changed is stored; a caller that leaves earlier changes
+    /// nothing.
+    pub(crate) async fn deliver(
+        &self,
+        call: CallContext,
+        mut request: SendMessageRequest,
+        join: Join,
+    ) -> Result<Begun, A2aError> {
+        self.refuse_when_draining()?;
+        let message = request.message.take().unwrap_or_default();
+        if message.task_id.is_empty() {
+            self.begin_task(call, request, message, join).await
+        } else {
+            self.continue_task(call, request, message, join).await
+        }
+    }
+
+    async fn begin_task(
+        &self,
+        call: CallContext,
+        request: SendMessageRequest,
+        mut message: Message,
+        join: Join,
+    ) -> Result<Begun, A2aError> {
+        self.check_input_modes(&message)?;
+        if message.context_id.is_empty() {
+            message.context_id = normalize::new_id();
+        }
+        let task_id = normalize::new_id();
+        let entry = self
+            .0
+            .registry
+            .enter(&call, &task_id, &message.context_id, &self.0.settings);
+        let engine = self.clone();
+        let state = entry.lock().await;
+        self.own(async move {
+            engine
+                .begin(entry, state, call, request, message, join)
+                .await
+        })
+        .await?
+        .wait()
+        .await
+    }
+
+    async fn begin(
+        &self,
+        entry: EntryRef,
+        mut state: OwnedMutexGuard<State>,
+        call: CallContext,
+        request: SendMessageRequest,
+        message: Message,
+        join: Join,
+    ) -> Result<Beginning, A2aError> {
+        let permit = self.take_slot()?;
+        let ids = (entry.task_id(), entry.context_id());
+        let lease = self.lease(&entry).await?;
+        let mode = self.0.executor.reply_mode();
+        let mut spoken = message;
+        if mode == ReplyMode::Task {
+            entry.task_id().clone_into(&mut spoken.task_id);
+        }
+        let cx = self.context(call, request, spoken.clone(), None, ids, VecDeque::new());
+        self.admit(&cx)?;
+        match mode {
+            ReplyMode::Task => {
+                self.create(&entry, &mut state, &cx, new_task(&entry, spoken))
+                    .await?;
+                let begun = self.join(&entry, join)?;
+                let cursor = begun.cursor();
+                self.start(
+                    &entry,
+                    &mut state,
+                    cx,
+                    Some(permit),
+                    Some(lease),
+                    None,
+                    cursor,
+                );
+                Ok(Beginning::Done(begun))
+            }
+            ReplyMode::Either => {
+                let (sender, receiver) = oneshot::channel();
+                let origin = Origin {
+                    join,
+                    message: spoken,
+                    begun: sender,
+                };
+                self.start(
+                    &entry,
+                    &mut state,
+                    cx,
+                    Some(permit),
+                    Some(lease),
+                    Some(origin),
+                    None,
+                );
+                Ok(Beginning::FirstEvent(receiver))
+            }
+        }
+    }
+
+    /// Makes the task of a [`ReplyMode::Either`] executor, whose first event is not a message, and tells its caller.
+    pub(crate) async fn create_late(
+        &self,
+        entry: &EntryRef,
+        state: &mut State,
+        cx: &ExecutionContext,
+        origin: Origin,
+    ) -> Result<(), A2aError> {
+        let mut message = origin.message;
+        entry.task_id().clone_into(&mut message.task_id);
+        let created = self
+            .create(entry, state, cx, new_task(entry, message))
+            .await;
+        let begun = match &created {
+            Ok(()) => self.join(entry, origin.join),
+            Err(error) => Err(error.clone()),
+        };
+        if let (Ok(begun), Some(run)) = (&begun, state.run.as_mut()) {
+            run.origin_cursor = begun.cursor();
+        }
+        let _ = origin.begun.send(begun);
+        created
+    }
+
+    async fn continue_task(
+        &self,
+        call: CallContext,
+        request: SendMessageRequest,
+        message: Message,
+        join: Join,
+    ) -> Result<Begun, A2aError> {
+        let entry = self.enter(&call, &message.task_id).await?;
+        if !message.context_id.is_empty() && message.context_id != entry.context_id() {
+            return Err(
+                A2aError::invalid_params("the task belongs to another context")
+                    .with_violation("message.context_id", "is not the context of the task"),
+            );
+        }
+        let step = Step {
+            engine: self.clone(),
+            entry,
+            call,
+            request,
+            message,
+            join,
+        };
+        let mut turn = step.turn().await?;
+        loop {
+            match self.own(turn).await? {
+                Turn::Begun(begun) => return Ok(begun),
+                Turn::Wait(step, done) => {
+                    tokio::select! {
+                        () = done.cancelled() => {}
+                        () = self.0.draining.cancelled() => return Err(super::shutting_down()),
+                    }
+                    turn = step.turn().await?;
+                }
+            }
+        }
+    }
+
+    /// Finds or makes the entry of a task that the store confirms to this caller.
+    pub(crate) async fn enter(
+        &self,
+        call: &CallContext,
+        task_id: &str,
+    ) -> Result<EntryRef, A2aError> {
+        if let Some(entry) = self.0.registry.find(call, task_id, self.0.settings.scope) {
+            return Ok(entry);
+        }
+        let stored = self
+            .guarded(self.0.store.get(call, task_id))
+            .await
+            .map_err(unreadable)?;
+        let task = stored.ok_or_else(A2aError::task_not_found)?.task;
+        Ok(self
+            .0
+            .registry
+            .enter(call, task_id, &task.context_id, &self.0.settings))
+    }
+
+    /// Reads the task under its lock, unless this engine executes it or follows the one that does.
+    pub(crate) async fn load(
+        &self,
+        entry: &EntryRef,
+        state: &mut State,
+        call: &CallContext,
+    ) -> Result<Arc<Task>, A2aError> {
+        if state.in_doubt {
+            return Err(in_doubt());
+        }
+        if state
+            .run
+            .as_ref()
+            .is_some_and(|run| !run.signals.kill.is_cancelled())
+        {
+            // Without a task an executor has not yet decided whether there will be one.
+            return entry.bus().task().ok_or_else(A2aError::task_not_found);
+        }
+        if let (true, Some(_), Some(task)) = (state.following, state.version, entry.bus().task()) {
+            return Ok(task);
+        }
+        self.collect_write(entry, state).await?;
+        let stored = self
+            .guarded(self.0.store.get(call, entry.task_id()))
+            .await
+            .map_err(unreadable)?;
+        let stored = stored.ok_or_else(A2aError::task_not_found)?;
+        if state.version != Some(stored.version) || entry.bus().task().is_none() {
+            state.version = Some(stored.version);
+            entry.bus().load(Arc::clone(&stored.task));
+        }
+        Ok(stored.task)
+    }
+
+    /// Starts the executor. Called under the lock.
+    #[expect(clippy::too_many_arguments, reason = "they are the parts of a run")]
+    pub(crate) fn start(
+        &self,
+        entry: &EntryRef,
+        state: &mut State,
+        cx: ExecutionContext,
+        permit: Option<OwnedSemaphorePermit>,
+        lease: Option<Lease>,
+        origin: Option<Origin>,
+        origin_cursor: Option<u64>,
+    ) {
+        let id = RunId::next();
+        let signals = Signals::default();
+        state.run = Some(Run {
+            id,
+            cx: cx.clone(),
+            stage: Stage::Open,
+            spoke: false,
+            origin,
+            origin_cursor: origin_cursor.filter(|_| self.0.settings.lag == LagPolicy::Wait),
+            signals: signals.clone(),
+            permit,
+            lease,
+        });
+        let drive = self.clone().drive(entry.clone(), id, cx, signals);
+        self.0.tracker.spawn(drive);
+    }
+
+    pub(crate) fn take_slot(&self) -> Result<OwnedSemaphorePermit, A2aError> {
+        Arc::clone(&self.0.slots)
+            .try_acquire_owned()
+            .map_err(|_| match self.0.settings.busy {
+                Busy::Unavailable => {
+                    A2aError::unavailable("too many executions run; try again later")
+                        .with_retry_after(Duration::from_secs(1))
+                }
+                Busy::Unsupported => {
+                    A2aError::unsupported_operation("session already has active work")
+                }
+            })
+    }
+
+    pub(crate) async fn lease(&self, entry: &EntryRef) -> Result<Lease, A2aError> {
+        let (engine, task_id) = (Arc::downgrade(&self.0), entry.task_id().to_owned());
+        let on_cancel: OnCancel = Arc::new(move |metadata| {
+            let Some(engine) = engine.upgrade().map(Engine) else {
+                return;
+            };
+            let entries = engine.0.registry.all();
+            if let Some(entry) = entries.into_iter().find(|entry| entry.task_id() == task_id) {
+                let cancel = engine.clone();
+                engine.0.tracker.spawn(async move {
+                    cancel
+                        .cancel_run(&entry, CancelReason::Request { metadata })
+                        .await;
+                });
+            }
+        });
+        let lease = self
+            .0
+            .placement
+            .lease(entry.task_id(), on_cancel)
+            .await
+            .map_err(unreadable)?;
+        lease.ok_or_else(|| A2aError::unsupported_operation("the task is being worked on"))
+    }
+
+    fn admit(&self, cx: &ExecutionContext) -> Result<(), A2aError> {
+        for extension in &self.0.extensions {
+            catch_now(|| extension.admit(cx)).unwrap_or_else(|panicked| {
+                Err(A2aError::internal("an extension of the agent failed").with_source(panicked))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Lets the caller follow the task from its present state on. Called under the lock.
+    fn join(&self, entry: &EntryRef, join: Join) -> Result<Begun, A2aError> {
+        match join {
+            Join::Boundary => Ok(Begun::Boundary(entry.bus().wait(Until::Boundary))),
+            Join::Now => Ok(Begun::Now(entry.current()?)),
+            Join::Stream => {
+                let subscribed = entry
+                    .bus()
+                    .subscribe()
+                    .ok_or_else(super::commit::unloaded)?;
+                let (task, events) = subscribed?;
+                Ok(Begun::Stream(
+                    task,
+                    Joined {
+                        events,
+                        _entry: entry.clone(),
+                    },
+                ))
+            }
+        }
+    }
+
+    fn check_input_modes(&self, message: &Message) -> Result<(), A2aError> {
+        let Some(modes) = &self.0.settings.input_modes else {
+            return Ok(());
+        };
+        let refused = message.parts.iter().enumerate().find(|(_, part)| {
+            !part.media_type.is_empty() && !modes.iter().any(|mode| takes(mode, &part.media_type))
+        });
+        match refused {
+            None => Ok(()),
+            Some((index, part)) => Err(A2aError::content_type_not_supported(format!(
+                "the agent does not take {} (message.parts[{index}])",
+                part.media_type
+            ))),
+        }
+    }
+}
+
+/// What came of the first step of a new task.
+enum Beginning {
+    Done(Begun),
+    FirstEvent(oneshot::Receiver<Result<Begun, A2aError>>),
+}
+
+impl Beginning {
+    async fn wait(self) -> Result<Begun, A2aError> {
+        match self {
+            Self::Done(begun) => Ok(begun),
+            Self::FirstEvent(begun) => begun
+                .await
+                .unwrap_or_else(|_| Err(A2aError::internal("the agent ended without an answer"))),
+        }
+    }
+}
+
+impl Begun {
+    fn cursor(&self) -> Option<u64> {
+        match self {
+            Self::Stream(_, joined) => joined.events.cursor(),
+            Self::Boundary(_) | Self::Message(_) | Self::Now(_) => None,
+        }
+    }
+}
+
+/// A message to a task, with all that it takes to try again when an execution first has to end.
+struct Step {
+    engine: Engine,
+    entry: EntryRef,
+    call: CallContext,
+    request: SendMessageRequest,
+    message: Message,
+    join: Join,
+}
+
+enum Turn {
+    Begun(Begun),
+    /// The task has been closed and its executor has not returned: the message waits for that.
+    Wait(Step, tokio_util::sync::CancellationToken),
+}
+
+impl Step {
+    /// Takes the lock, so that what follows need not wait for it and can be owned.
+    async fn turn(
+        self,
+    ) -> Result<impl Future<Output = Result<Turn, A2aError>> + Send + 'static, A2aError> {
+        let state = self.entry.lock().await;
+        Ok(self.take(state))
+    }
+
+    async fn take(mut self, mut state: OwnedMutexGuard<State>) -> Result<Turn, A2aError> {
+        let (engine, entry) = (self.engine.clone(), self.entry.clone());
+        engine.refuse_when_draining()?;
+        let task = engine.load(&entry, &mut state, &self.call).await?;
+        if task.state().is_terminal() {
+            let name = task.state().as_str_name();
+            return Err(A2aError::unsupported_operation(format!(
+                "the task is in the terminal state {name}"
+            )));
+        }
+        if state.canceling {
+            return Err(A2aError::unsupported_operation(
+                "the task is being canceled",
+            ));
+        }
+        engine.check_input_modes(&self.message)?;
+        if let Some(run) = &state.run {
+            if !run.is_live() {
+                run.signals.hurry.cancel();
+                let done = run.signals.done.clone();
+                return Ok(Turn::Wait(self, done));
+            }
+            engine.may_deliver(run, &task)?;
+        }
+        entry.task_id().clone_into(&mut self.message.task_id);
+        entry.context_id().clone_into(&mut self.message.context_id);
+        let ids = (entry.task_id(), entry.context_id());
+        let Self {
+            call,
+            request,
+            message,
+            join,
+            ..
+        } = self;
+        let cx = engine.context(
+            call.clone(),
+            request.clone(),
+            message.clone(),
+            Some(Arc::clone(&task)),
+            ids,
+            VecDeque::new(),
+        );
+        drop(task);
+        if let Some(control) = state.run.as_ref().map(|run| Arc::clone(run.control())) {
+            engine.admit(&cx)?;
+            let running = state
+                .run
+                .as_ref()
+                .map_or_else(|| cx.clone(), |run| run.cx.clone());
+            engine
+                .claim(&entry, &mut state, &running, &call, message.clone())
+                .await?;
+            control.stop_clock(false);
+            let begun = engine.join(&entry, join)?;
+            control.deliver(Accepted {
+                call,
+                request,
+                message,
+            });
+            return Ok(Turn::Begun(begun));
+        }
+        let permit = engine.take_slot()?;
+        let lease = engine.lease(&entry).await?;
+        engine.admit(&cx)?;
+        engine
+            .claim(&entry, &mut state, &cx, &call, message)
+            .await?;
+        let begun = engine.join(&entry, join)?;
+        let cursor = begun.cursor();
+        engine.start(
+            &entry,
+            &mut state,
+            cx,
+            Some(permit),
+            Some(lease),
+            None,
+            cursor,
+        );
+        Ok(Turn::Begun(begun))
+    }
+}
+
+impl Engine {
+    /// Whether a running execution takes a further message.
+    fn may_deliver(&self, run: &Run, task: &Task) -> Result<(), A2aError> {
+        let waits = task.state() == TaskState::AuthRequired && run.is_open();
+        if !waits && self.0.settings.concurrent == ConcurrentMessages::Reject {
+            return Err(match self.0.settings.busy {
+                Busy::Unavailable => A2aError::unsupported_operation("the task is being worked on"),
+                Busy::Unsupported => {
+                    A2aError::unsupported_operation("session already has active work")
+                }
+            });
+        }
+        if run.control().cancel_reason().is_some() {
+            return Err(A2aError::unsupported_operation(
+                "the task is being canceled",
+            ));
+        }
+        if run.control().waiting() >= self.0.settings.limits.waiting_messages {
+            return Err(A2aError::unsupported_operation(
+                "too many messages wait for the agent",
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn new_task(entry: &EntryRef, message: Message) -> Task {
+    let mut task = Task::submitted(entry.task_id(), entry.context_id());
+    if let Some(status) = &mut task.status {
+        status.timestamp = Some(clock::now());
+    }
+    task.history.push(message);
+    task
+}
+
+/// Whether a pattern such as `text/*` takes a media type; parameters do not count.
+fn takes(pattern: &str, media_type: &str) -> bool {
+    let essence = |text: &str| {
+        text.split(';')
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .to_ascii_lowercase()
+    };
+    let (pattern, media_type) = (essence(pattern), essence(media_type));
+    match pattern.as_str() {
+        "*" | "*/*" => true,
+        // Cards of kagent say `text` for all text.
+        kind if !kind.contains('/') => media_type.split('/').next() == Some(kind),
+        _ => match pattern.strip_suffix("/*") {
+            Some(kind) => media_type.split('/').next() == Some(kind),
+            None => pattern == media_type,
+        },
+    }
+}
+
+/// A store that can't be read now.
+pub(crate) fn unreadable(error: StoreError) -> A2aError {
+    match error {
+        StoreError::InvalidRequest { field, description } => {
+            A2aError::invalid_fields(vec![a2a_proto::FieldViolation::new(field, description)])
+        }
+        error => A2aError::internal("the task store failed")
+            .with_retry_after(FIRST_DELAY)
+            .with_source(error),
+    }
+}
+
+fn in_doubt() -> A2aError {
+    A2aError::unavailable("the state of the task is being found out; try again later")
+        .with_retry_after(FIRST_DELAY)
+}

@@ -1,0 +1,401 @@
+//! One execution from its start to its end, and the sink through which it speaks.
+
+use std::sync::Arc;
+
+use a2a_proto::v1::stream_response::Payload;
+use a2a_proto::v1::{Message, StreamResponse, TaskState};
+use a2a_proto::{A2aError, ErrorCode};
+use tokio::sync::OwnedMutexGuard;
+
+use super::catch::{Panicked, catch};
+use super::commit::Ending;
+use super::normalize::{normalize, status_event};
+use super::state::{RunId, Signals, Stage, State};
+use super::{Begun, Engine, EntryRef, shutting_down};
+use crate::executor::{AgentError, CancelReason, ExecutionContext};
+use crate::sink::EventSink;
+
+/// How an execution came to its end.
+enum End {
+    Returned(Result<(), AgentError>),
+    Panicked(Panicked),
+    /// It was dropped, for this reason or because its state is lost.
+    Dropped(Option<CancelReason>),
+}
+
+/// What follows an execution.
+enum Next {
+    Nothing,
+    /// A message that the executor did not take.
+    Run(RunId, ExecutionContext, Signals),
+}
+
+impl Engine {
+    /// Runs the executor, and again for messages that it did not take.
+    pub(crate) async fn drive(
+        self,
+        entry: EntryRef,
+        mut id: RunId,
+        mut cx: ExecutionContext,
+        mut signals: Signals,
+    ) {
+        loop {
+            let end = self.execute(&entry, id, &cx, &signals).await;
+            let held = self.0.settings.boundary.hold;
+            if held {
+                self.finish_extensions(&cx).await;
+            }
+            let next = self.finish(&entry, id, &cx, end).await;
+            if !held {
+                self.finish_extensions(&cx).await;
+            }
+            match next {
+                Next::Nothing => break,
+                Next::Run(next_id, next_cx, next_signals) => {
+                    (id, cx, signals) = (next_id, next_cx, next_signals)
+                }
+            }
+        }
+        let mut state = entry.lock().await;
+        if state.run_mut(id).is_some() {
+            self.follow_if_read(&entry, &mut state, &cx.control().serving());
+            state.release();
+        }
+    }
+
+    async fn execute(
+        &self,
+        entry: &EntryRef,
+        id: RunId,
+        cx: &ExecutionContext,
+        signals: &Signals,
+    ) -> End {
+        let target = SinkTarget {
+            engine: self.clone(),
+            entry: entry.clone(),
+            run: id,
+        };
+        let sink = EventSink::new(target);
+        let executor = Arc::clone(&self.0.executor);
+        let execution = catch(executor.execute(cx.clone(), sink));
+        tokio::select! {
+            biased;
+            reason = self.stopped(cx, signals) => End::Dropped(reason),
+            outcome = execution => match outcome {
+                Ok(outcome) => End::Returned(outcome),
+                Err(panicked) => End::Panicked(panicked),
+            },
+        }
+    }
+
+    /// Ends when the executor is to be dropped, with the reason for which it had been asked to stop.
+    async fn stopped(&self, cx: &ExecutionContext, signals: &Signals) -> Option<CancelReason> {
+        let limits = &self.0.settings.limits;
+        let canceled = async {
+            let reason = cx.cancelled().await;
+            tokio::time::sleep(limits.grace).await;
+            reason
+        };
+        let cleaned_up = async {
+            signals.closed.cancelled().await;
+            tokio::select! {
+                () = tokio::time::sleep(limits.cleanup_time) => {}
+                () = async {
+                    signals.hurry.cancelled().await;
+                    tokio::time::sleep(limits.grace).await;
+                } => {}
+            }
+        };
+        let out_of_time = async {
+            cx.control().out_of_time().await;
+            cx.control().cancel(CancelReason::TimeLimit);
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            reason = canceled => Some(reason),
+            () = cleaned_up => None,
+            () = signals.kill.cancelled() => None,
+            () = self.0.aborting.cancelled() => Some(CancelReason::Shutdown),
+            () = out_of_time => None,
+        }
+    }
+
+    /// Gives the task the state that the end of its execution calls for.
+    async fn finish(&self, entry: &EntryRef, id: RunId, cx: &ExecutionContext, end: End) -> Next {
+        log_end(entry, &end);
+        let mut state = entry.lock().await;
+        let Some(run) = state.run_mut(id) else {
+            return Next::Nothing;
+        };
+        if let Some(origin) = run.origin.take() {
+            let _ = origin.begun.send(Err(no_first_event(end)));
+            return Next::Nothing;
+        }
+        if run.signals.kill.is_cancelled() || entry.bus().task().is_none() {
+            return Next::Nothing;
+        }
+        let call = state
+            .cancel_call
+            .take()
+            .unwrap_or_else(|| cx.control().serving());
+        let waiting = cx.control().waiting() > 0;
+        if let Some((event, failure)) = self.last_event(entry, &mut state, cx, end, waiting) {
+            let goes_on = waiting && !event.state().is_some_and(TaskState::is_terminal);
+            let releases = self.0.settings.boundary.hold && !goes_on;
+            let ending = Ending { failure, releases };
+            let committed = self
+                .commit(entry, &mut state, cx, &call, event, ending)
+                .await;
+            if let Err(error) = committed {
+                tracing::error!(a2a.task.id = entry.task_id(), error = %error, "the end of an execution was not stored");
+                return Next::Nothing;
+            }
+        }
+        self.next_run(entry, &mut state, id, cx).await
+    }
+
+    /// The event that ends the execution, and the error with which streams end in its place.
+    fn last_event(
+        &self,
+        entry: &EntryRef,
+        state: &mut State,
+        cx: &ExecutionContext,
+        end: End,
+        waiting: bool,
+    ) -> Option<(StreamResponse, Option<A2aError>)> {
+        let current = entry
+            .bus()
+            .task()
+            .map_or(TaskState::Unspecified, |task| task.state());
+        let run = state.run.as_mut()?;
+        let reason = match &end {
+            End::Dropped(reason) => reason.clone().or_else(|| cx.cancel_reason()),
+            End::Returned(_) | End::Panicked(_) => cx.cancel_reason(),
+        };
+        let plain = |state, text: Option<&str>| {
+            Some((status_event(entry, state, text.map(Message::agent)), None))
+        };
+        let canceled = matches!(reason, Some(CancelReason::Request { .. }));
+        match std::mem::replace(&mut run.stage, Stage::Closed) {
+            // INPUT_REQUIRED gives way to a cancel; the cancel call itself sees to a published one.
+            Stage::Closed => return None,
+            Stage::Held(event) => {
+                let terminal = event.state().is_some_and(TaskState::is_terminal);
+                return if canceled && !terminal {
+                    plain(TaskState::Canceled, None)
+                } else {
+                    Some((event, None))
+                };
+            }
+            Stage::Open => {}
+        }
+        run.control().close();
+        let (spoke, failed) = (run.spoke, TaskState::Failed);
+        match (reason, end) {
+            (Some(CancelReason::Request { .. }), _) => plain(TaskState::Canceled, None),
+            (_, End::Panicked(_)) => plain(failed, Some("the agent failed")),
+            (_, End::Returned(Err(error))) => {
+                let public = error.protocol();
+                let text = public.map_or("the agent failed", A2aError::message);
+                let broken = public
+                    .filter(|error| error.code() == ErrorCode::InvalidAgentResponse)
+                    .cloned();
+                Some((
+                    status_event(entry, failed, Some(Message::agent(text))),
+                    broken,
+                ))
+            }
+            (Some(CancelReason::TimeLimit), _) => plain(failed, Some("time limit reached")),
+            (Some(CancelReason::Shutdown), _) if current.is_interrupted() => None,
+            (Some(CancelReason::Shutdown), _) => plain(failed, Some("agent shut down")),
+            (None, End::Dropped(_)) => None,
+            (None, End::Returned(Ok(()))) if waiting || current == TaskState::AuthRequired => None,
+            (None, End::Returned(Ok(()))) if spoke => plain(TaskState::Completed, None),
+            (None, End::Returned(Ok(()))) => plain(failed, Some("agent ended without a result")),
+        }
+    }
+
+    /// Starts over with a message that the executor did not take.
+    async fn next_run(
+        &self,
+        entry: &EntryRef,
+        state: &mut State,
+        id: RunId,
+        cx: &ExecutionContext,
+    ) -> Next {
+        let Some(task) = entry.bus().task() else {
+            return Next::Nothing;
+        };
+        if task.state().is_terminal() || cx.cancel_reason().is_some() || state.canceling {
+            return Next::Nothing;
+        }
+        let mut waiting = cx.control().take_waiting();
+        let Some(accepted) = waiting.pop_front() else {
+            return Next::Nothing;
+        };
+        let next = self.context(
+            accepted.call,
+            accepted.request,
+            accepted.message,
+            Some(Arc::clone(&task)),
+            (entry.task_id(), entry.context_id()),
+            waiting,
+        );
+        if task.state() != TaskState::Working {
+            let working = status_event(entry, TaskState::Working, None);
+            let call = next.call().clone();
+            if self
+                .commit(entry, state, &next, &call, working, Ending::PLAIN)
+                .await
+                .is_err()
+            {
+                return Next::Nothing;
+            }
+        }
+        let Some(run) = state.run_mut(id) else {
+            return Next::Nothing;
+        };
+        let (id, signals) = (RunId::next(), Signals::default());
+        let previous = std::mem::replace(&mut run.signals, signals.clone());
+        (run.id, run.stage, run.spoke, run.cx) = (id, Stage::Open, false, next.clone());
+        previous.done.cancel();
+        Next::Run(id, next, signals)
+    }
+}
+
+/// What a sink writes to.
+#[derive(Clone)]
+pub(crate) struct SinkTarget {
+    engine: Engine,
+    entry: EntryRef,
+    run: RunId,
+}
+
+impl SinkTarget {
+    /// Makes an event true: see [`EventSink::send`].
+    pub(crate) async fn send(&self, event: StreamResponse) -> Result<(), A2aError> {
+        let state = self.lock_behind_reader().await;
+        let (target, engine) = (self.clone(), self.engine.clone());
+        engine
+            .own(async move { target.take(state, event).await })
+            .await
+    }
+
+    pub(crate) fn replaces_text(&self) -> bool {
+        self.engine.0.settings.boundary.hold
+    }
+
+    /// Takes the lock, and where the server chose so, waits first for the stream that started the execution.
+    async fn lock_behind_reader(&self) -> OwnedMutexGuard<State> {
+        let mut state = self.entry.lock().await;
+        if let Some(cursor) = state.run_mut(self.run).and_then(|run| run.origin_cursor) {
+            drop(state);
+            let caught_up = self.entry.bus().caught_up(cursor);
+            let _ = tokio::time::timeout(self.engine.0.settings.limits.lag_wait, caught_up).await;
+            state = self.entry.lock().await;
+        }
+        state
+    }
+
+    async fn take(
+        self,
+        mut state: OwnedMutexGuard<State>,
+        event: StreamResponse,
+    ) -> Result<(), A2aError> {
+        let Self {
+            engine,
+            entry,
+            run: id,
+        } = self;
+        let Some(run) = state
+            .run_mut(id)
+            .filter(|run| run.is_open() && !run.signals.kill.is_cancelled())
+        else {
+            return Err(closed());
+        };
+        let event = normalize(event, &entry, entry.bus().task().as_deref())?;
+        if let Some(Payload::Message(message)) = event.payload {
+            let origin = run.origin.take().ok_or_else(|| {
+                A2aError::invalid_agent_response("a message is not an answer once there is a task")
+            })?;
+            run.close(Stage::Closed);
+            let _ = origin.begun.send(Ok(Begun::Message(message)));
+            return Ok(());
+        }
+        let cx = run.cx.clone();
+        if let Some(origin) = run.origin.take() {
+            engine.create_late(&entry, &mut state, &cx, origin).await?;
+        }
+        let said = event.state();
+        let spoke = speaks(&event);
+        let Some(run) = state.run_mut(id) else {
+            return Err(closed());
+        };
+        run.spoke |= spoke;
+        if engine.0.settings.boundary.hold && said.is_some_and(TaskState::is_boundary) {
+            run.close(Stage::Held(event));
+            return Ok(());
+        }
+        let call = cx.control().serving();
+        engine
+            .commit(&entry, &mut state, &cx, &call, event, Ending::PLAIN)
+            .await?;
+        if let Some(said) = said {
+            cx.control().stop_clock(said == TaskState::AuthRequired);
+            if let Some(run) = state.run_mut(id).filter(|_| said.is_closing()) {
+                run.close(Stage::Closed);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn speaks(event: &StreamResponse) -> bool {
+    match &event.payload {
+        Some(Payload::ArtifactUpdate(_)) => true,
+        Some(Payload::StatusUpdate(update)) => update
+            .status
+            .as_ref()
+            .and_then(|status| status.message.as_ref())
+            .is_some_and(|message| !message.text().is_empty()),
+        Some(Payload::Task(task)) => !task.artifacts.is_empty(),
+        Some(Payload::Message(_)) | None => false,
+    }
+}
+
+fn closed() -> A2aError {
+    A2aError::unsupported_operation("the task takes no more events from this execution")
+}
+
+/// What the caller of an executor is told that ended before its first event.
+fn no_first_event(end: End) -> A2aError {
+    match end {
+        End::Returned(Ok(())) => {
+            A2aError::invalid_agent_response("the agent ended without an answer")
+        }
+        End::Returned(Err(error)) => error
+            .protocol()
+            .cloned()
+            .unwrap_or_else(|| A2aError::internal("the agent failed")),
+        End::Panicked(panicked) => A2aError::internal("the agent failed").with_source(panicked),
+        End::Dropped(Some(CancelReason::Shutdown)) => shutting_down(),
+        End::Dropped(Some(CancelReason::TimeLimit)) => A2aError::internal("time limit reached"),
+        End::Dropped(_) => A2aError::internal("the agent was stopped"),
+    }
+}
+
+fn log_end(entry: &EntryRef, end: &End) {
+    let task_id = entry.task_id();
+    match end {
+        End::Returned(Ok(())) => {}
+        End::Returned(Err(error)) => {
+            tracing::warn!(a2a.task.id = task_id, error = ?error.as_error(), "the executor failed");
+        }
+        End::Panicked(panicked) => {
+            tracing::error!(a2a.task.id = task_id, error = %panicked, "the executor panicked")
+        }
+        End::Dropped(reason) => {
+            tracing::warn!(a2a.task.id = task_id, ?reason, "the executor was dropped")
+        }
+    }
+}
