@@ -6,7 +6,6 @@
     clippy::restriction,
     deprecated,
     unused_variables,
-    missing_docs,
     unreachable_pub,
     unused_qualifications
 )]
@@ -20,6 +19,7 @@ mod event;
 mod message;
 mod part_content;
 mod request;
+mod secret;
 mod task;
 
 pub use card::{AgentCardBuilder, DecodedCard, InvalidCard};
