@@ -2,6 +2,14 @@
 
 mod agent;
 pub mod auth;
+#[cfg_attr(
+    not(all(feature = "jsonrpc", feature = "rest", feature = "grpc")),
+    allow(
+        dead_code,
+        reason = "what several bindings share is not all used by each"
+    )
+)]
+mod bind;
 mod clock;
 mod context;
 mod event;
@@ -10,11 +18,15 @@ mod executor;
 mod extension;
 mod handler;
 mod limits;
+mod router;
+mod serve;
 mod sink;
 pub mod store;
+mod version;
 
 pub use agent::{Agent, AgentBuilder, BuildError};
 pub use auth::{AuthError, Authenticator, Principal};
+pub use bind::{Endpoint, EndpointBuilder};
 pub use context::CallContext;
 pub use event::{Event, EventStream};
 pub use execution::{
@@ -27,8 +39,11 @@ pub use executor::{
 pub use extension::Extension;
 pub use handler::{RequestHandler, SendReply, TaskReply};
 pub use limits::Limits;
+pub use router::{EndpointService, ResponseFuture};
+pub use serve::{ServeError, Server};
 pub use sink::{EventSink, TextStream};
 pub use store::{MemoryStore, StoreError, TaskStore};
+pub use version::VersionPolicy;
 
 #[doc(no_inline)]
 pub use async_trait::async_trait;

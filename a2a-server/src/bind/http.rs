@@ -1,0 +1,97 @@
+//! What the HTTP bindings share: request bodies in, whole responses out.
+
+use a2a_proto::A2aError;
+use axum::body::Body;
+use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+
+use a2a_proto::header::{A2A_EXTENSIONS, Extensions};
+
+/// Refuses a body that says that it is too large, before anything of it is read.
+pub(super) fn check_length(headers: &HeaderMap, limit: usize) -> Result<(), A2aError> {
+    let length = headers
+        .get(CONTENT_LENGTH)
+        .and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    match length {
+        Some(length) if length > limit as u64 => Err(too_large(limit)),
+        _ => Ok(()),
+    }
+}
+
+/// Reads a body up to the limit.
+pub(super) async fn read(body: Body, limit: usize) -> Result<Bytes, A2aError> {
+    match Limited::new(body, limit).collect().await {
+        Ok(body) => Ok(body.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => Err(too_large(limit)),
+        Err(error) => Err(A2aError::invalid_request("the body broke off").with_source(error)),
+    }
+}
+
+/// The media type of a body without its parameters, in lower case; `None` if none is given.
+pub(super) fn media_type(headers: &HeaderMap) -> Option<String> {
+    let value = headers.get(CONTENT_TYPE)?.to_str().unwrap_or_default();
+    let essence = value.split(';').next().unwrap_or_default();
+    Some(essence.trim().to_ascii_lowercase())
+}
+
+/// A whole response.
+pub(super) fn respond(
+    status: StatusCode,
+    media_type: &'static str,
+    body: impl Into<Bytes>,
+) -> Response<Body> {
+    let mut response = Response::new(Body::from(body.into()));
+    *response.status_mut() = status;
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+    response
+}
+
+/// An error as HTTP+JSON shows it; also for what no binding answers.
+pub(super) fn respond_error(error: &A2aError) -> Response<Body> {
+    let mut response = respond(status(error), JSON, error.to_status_json());
+    retry_after(error, &mut response);
+    response
+}
+
+/// The HTTP status of an error.
+pub(super) fn status(error: &A2aError) -> StatusCode {
+    StatusCode::from_u16(error.code().http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+/// Says when to come again, where HTTP says that the server is overloaded.
+pub(super) fn retry_after(error: &A2aError, response: &mut Response<Body>) {
+    if response.status() == StatusCode::SERVICE_UNAVAILABLE
+        && let Some(delay) = error.retry_after()
+    {
+        let seconds = delay.as_secs().max(1);
+        response.headers_mut().insert(RETRY_AFTER, seconds.into());
+    }
+}
+
+/// Says how to come in.
+pub(super) fn challenge(challenge: Option<HeaderValue>, response: &mut Response<Body>) {
+    if let Some(challenge) = challenge {
+        response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+    }
+}
+
+/// Echoes the extensions that are active, one line each: so every peer reads them.
+pub(super) fn echo(activated: &Extensions, response: &mut Response<Body>) {
+    for uri in activated.iter() {
+        if let Ok(value) = uri.parse() {
+            response
+                .headers_mut()
+                .append(HeaderName::from_static(A2A_EXTENSIONS), value);
+        }
+    }
+}
+
+fn too_large(limit: usize) -> A2aError {
+    A2aError::resource_exhausted(format!("the body is larger than {limit} bytes"))
+}
+
+pub(super) const JSON: &str = "application/json";

@@ -1,0 +1,157 @@
+//! The listener: all bindings on one port, HTTP/1.1 and HTTP/2 without TLS.
+
+mod connection;
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::bind::Endpoint;
+use crate::router::EndpointService;
+
+impl Endpoint {
+    /// Listens on an address such as `127.0.0.1:0` and serves until the [`Server`] is dropped or shut down.
+    ///
+    /// # Errors
+    ///
+    /// When the address can't be listened on.
+    pub async fn bind(&self, address: impl fmt::Display) -> Result<Server, ServeError> {
+        let address = address.to_string();
+        let fault = |source| ServeError {
+            address: address.clone(),
+            source,
+        };
+        let listener = TcpListener::bind(&*address).await.map_err(fault)?;
+        let local_addr = listener.local_addr().map_err(fault)?;
+        Ok(Server::start(self.clone(), listener, local_addr))
+    }
+}
+
+/// A server that runs. Dropped, it stops at once: open connections are cut.
+#[must_use = "a server stops when it is dropped"]
+pub struct Server {
+    endpoint: Endpoint,
+    local_addr: SocketAddr,
+    tasks: Tasks,
+}
+
+/// The tasks of a server, all of which it owns.
+#[derive(Clone, Default)]
+struct Tasks {
+    tracker: TaskTracker,
+    /// No new connections, and the open ones end when their calls have.
+    stopping: CancellationToken,
+    /// All ends now.
+    killed: CancellationToken,
+}
+
+impl Server {
+    fn start(endpoint: Endpoint, listener: TcpListener, local_addr: SocketAddr) -> Self {
+        let tasks = Tasks::default();
+        let service = EndpointService::new(endpoint.clone(), Some(local_addr));
+        let limits = endpoint.limits().clone();
+        tasks.spawn(connection::accept(listener, service, limits, tasks.clone()));
+        // From here on waiting ends when the last task has.
+        tasks.tracker.close();
+        tracing::info!(%local_addr, "listening");
+        Self {
+            endpoint,
+            local_addr,
+            tasks,
+        }
+    }
+
+    /// The address that is listened on, with the port that the system chose for port 0.
+    #[must_use]
+    pub fn local_addr(&self) -> SocketAddr {
+        self.local_addr
+    }
+
+    /// Waits until the server has stopped: after a [`shutdown`](Self::shutdown) from elsewhere.
+    ///
+    /// # Cancel safety
+    ///
+    /// Waiting may be given up and taken up again.
+    pub async fn wait(&self) {
+        self.tasks.tracker.wait().await;
+    }
+
+    /// Stops: accepts no more connections, has open streams and calls end, and cuts off after
+    /// [`grace`](crate::Limits::grace) what has not.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped half-way, the server goes on stopping but cuts nothing off; a second call does.
+    pub async fn shutdown(&self) {
+        self.tasks.stopping.cancel();
+        self.endpoint.shutdown().await;
+        let grace: Duration = self.endpoint.limits().grace;
+        if tokio::time::timeout(grace, self.wait()).await.is_err() {
+            tracing::warn!("connections are cut that did not end by themselves");
+            self.tasks.killed.cancel();
+            self.wait().await;
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.tasks.killed.cancel();
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server")
+            .field("local_addr", &self.local_addr)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Tasks {
+    /// Starts a task that ends with the server at the latest.
+    fn spawn(&self, task: impl Future<Output: Send> + Send + 'static) {
+        let killed = self.killed.clone();
+        self.tracker.spawn(async move {
+            killed.run_until_cancelled(task).await;
+        });
+    }
+}
+
+/// The address can't be listened on.
+#[derive(Debug)]
+pub struct ServeError {
+    address: String,
+    source: io::Error,
+}
+
+impl fmt::Display for ServeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let address = &self.address;
+        let remedy = match self.source.kind() {
+            io::ErrorKind::AddrInUse => {
+                "the port is taken: stop what listens there, or choose another; 0 takes a free one"
+            }
+            io::ErrorKind::AddrNotAvailable => {
+                "no interface of this machine has that address: use 0.0.0.0 for all of them"
+            }
+            io::ErrorKind::PermissionDenied => {
+                "ports below 1024 need a privilege: choose a higher one"
+            }
+            io::ErrorKind::InvalidInput => "it must be host and port, such as 127.0.0.1:8080",
+            _ => "the cause says why",
+        };
+        write!(f, "can't listen on `{address}`: {remedy}")
+    }
+}
+
+impl std::error::Error for ServeError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.source)
+    }
+}
