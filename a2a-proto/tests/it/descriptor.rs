@@ -1,5 +1,7 @@
 //! Our `.proto` file against the protocol as data, field by field.
 
+use std::sync::LazyLock;
+
 use prost_reflect::{
     Cardinality, DescriptorPool, DynamicMessage, EnumDescriptor, ExtensionDescriptor,
     FieldDescriptor, Kind, MessageDescriptor, MethodDescriptor, Value as Reflected,
@@ -7,23 +9,23 @@ use prost_reflect::{
 use serde_json::{Map, Value, json};
 
 /// The descriptor that the code is generated from.
-pub(crate) fn pool() -> DescriptorPool {
-    DescriptorPool::decode(include_bytes!("../../src/generated/descriptor.bin").as_slice()).unwrap()
-}
+pub(crate) static POOL: LazyLock<DescriptorPool> = LazyLock::new(|| {
+    let bytes = include_bytes!("../../src/generated/descriptor.bin");
+    DescriptorPool::decode(bytes.as_slice()).unwrap()
+});
 
 #[test]
 fn the_descriptor_says_what_the_protocol_says() {
     let data: Value = serde_json::from_str(include_str!("../data/a2a-v1.json")).unwrap();
-    let pool = pool();
     let package = data["package"].as_str().unwrap();
-    let extension = |name: &str| pool.get_extension_by_name(name).unwrap();
+    let extension = |name: &str| POOL.get_extension_by_name(name).unwrap();
     let options = Options {
         behavior: extension("google.api.field_behavior"),
         http: extension("google.api.http"),
         signature: extension("google.api.method_signature"),
     };
 
-    let messages: Map<String, Value> = pool
+    let messages: Map<String, Value> = POOL
         .all_messages()
         .filter(|message| message.package_name() == package && !message.is_map_entry())
         .map(|message| (message.full_name().to_owned(), options.message(&message)))
@@ -31,14 +33,14 @@ fn the_descriptor_says_what_the_protocol_says() {
     assert_eq!(messages.len(), 44);
     assert_eq!(Value::Object(messages), data["messages"]);
 
-    let enums: Map<String, Value> = pool
+    let enums: Map<String, Value> = POOL
         .all_enums()
         .filter(|descriptor| descriptor.package_name() == package)
         .map(|descriptor| (descriptor.full_name().to_owned(), values(&descriptor)))
         .collect();
     assert_eq!(Value::Object(enums), data["enums"]);
 
-    let services: Map<String, Value> = pool
+    let services: Map<String, Value> = POOL
         .services()
         .filter(|service| service.package_name() == package)
         .map(|service| {

@@ -9,13 +9,15 @@
     reason = "a test fails by panicking"
 )]
 
+mod depth;
 mod descriptor;
+mod differential;
 mod vectors;
 
 /// A message in both of its forms.
-pub trait Message: prost::Message + Default + PartialEq + Clone + a2a_proto::json::Message {}
+pub trait Message: prost::Message + PartialEq + Clone + a2a_proto::json::Message {}
 
-impl<M: prost::Message + Default + PartialEq + Clone + a2a_proto::json::Message> Message for M {}
+impl<M: prost::Message + PartialEq + Clone + a2a_proto::json::Message> Message for M {}
 
 /// Calls a macro with all messages: proto name and Rust type.
 #[macro_export]
