@@ -8,6 +8,11 @@
 //! before the executor is called, and `Hitl::of` hands it over.
 
 mod answer;
+#[cfg(feature = "server")]
+mod answered;
+pub mod ask_user;
+#[cfg(feature = "server")]
+mod extension;
 mod pause;
 mod request;
 mod response;
@@ -19,6 +24,10 @@ use serde_json::{Map, Value};
 use crate::uri;
 
 pub use answer::AnswerError;
+#[cfg(feature = "server")]
+pub use answered::{Answers, Approval, Approvals, Hitl};
+#[cfg(feature = "server")]
+pub use extension::{HitlExtension, pause};
 pub use pause::{Answerable, Decision, Pause};
 pub use request::{
     AskUserRequest, HitlRequest, HitlTool, NestedHitlRequest, Question, ToolApprovalRequest,

@@ -3,6 +3,8 @@
 //! The agent adds up what each model call reports in a [`UsageMeter`]; `UsageExtension` writes the sum to every event
 //! that ends an execution. A client reads it with [`Usage::of`] and replaces what it read before: it never adds.
 
+#[cfg(feature = "server")]
+mod extension;
 mod meter;
 mod provider;
 
@@ -14,6 +16,8 @@ use serde_json::{Map, Value};
 
 use crate::uri;
 
+#[cfg(feature = "server")]
+pub use extension::UsageExtension;
 pub use meter::UsageMeter;
 
 /// The tokens that a task has used so far.

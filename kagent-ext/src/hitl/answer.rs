@@ -2,10 +2,9 @@ use std::collections::BTreeSet;
 
 use a2a_proto::A2aError;
 
-use super::request::ASK_USER;
 use super::{
     AskUserRequest, AskUserResponse, HitlRequest, HitlResponse, HitlTool, ToolApprovalRequest,
-    ToolApprovalResponse,
+    ToolApprovalResponse, ask_user,
 };
 
 /// Why an answer does not fit the pause; the texts are those of every kagent runtime (kagent contract 3.7, 3.8).
@@ -138,7 +137,7 @@ fn check_answers(
         if is_blank(nested.task_id.as_deref()) || is_blank(nested.subagent_name.as_deref()) {
             return Err(AnswerError::NestedCorrelation);
         }
-        if !matches!(nested.tools.as_slice(), [HitlTool { name, .. }] if name == ASK_USER) {
+        if !matches!(nested.tools.as_slice(), [HitlTool { name, .. }] if name == ask_user::NAME) {
             return Err(AnswerError::NestedQuestion);
         }
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::text::{answerable_questions, hitl_status_text};
-use super::{attach, payload};
+use super::{ask_user, attach, payload};
 
 /// What a paused agent asks (kagent contract 3.2).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -244,7 +244,7 @@ impl AskUserRequest {
         HitlTool {
             id: self.id.clone(),
             call_id: self.id.clone(),
-            name: ASK_USER.to_owned(),
+            name: ask_user::NAME.to_owned(),
             args,
         }
     }
@@ -425,6 +425,3 @@ where
 fn null_is_empty<'de, D: Deserializer<'de>>(from: D) -> Result<Map<String, Value>, D::Error> {
     Ok(Option::deserialize(from)?.unwrap_or_default())
 }
-
-/// The tool with which an agent asks its user.
-pub(crate) const ASK_USER: &str = "ask_user";

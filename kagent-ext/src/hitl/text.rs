@@ -1,7 +1,6 @@
 use serde_json::Value;
 
-use super::HitlTool;
-use super::request::{ASK_USER, Question};
+use super::{HitlTool, Question, ask_user};
 
 /// The text of a pause, for people and for clients that did not activate the extension; the same in every kagent
 /// runtime (kagent contract 3.5).
@@ -35,7 +34,7 @@ pub fn hitl_status_text<'a>(
 /// The questions with text of a pause that is one call of `ask_user`; none for any other pause.
 pub(super) fn answerable_questions(tools: &[HitlTool]) -> Vec<Question> {
     let [tool] = tools else { return Vec::new() };
-    if tool.name != ASK_USER {
+    if tool.name != ask_user::NAME {
         return Vec::new();
     }
     let questions = tool.args.get("questions").and_then(Value::as_array);
