@@ -2,6 +2,8 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "server")]
+pub mod byo;
+#[cfg(feature = "server")]
 pub mod caller;
 pub mod card;
 pub mod config;

@@ -92,6 +92,15 @@ impl Environment {
         Ok(text.filter(|text| !text.is_empty()).map(Secret::from))
     }
 
+    /// Whether a file or directory is there.
+    #[cfg(feature = "server")]
+    pub(crate) fn exists(&self, path: &Path) -> bool {
+        match &self.given {
+            Some(given) => given.files.keys().any(|file| file.starts_with(path)),
+            None => path.exists(),
+        }
+    }
+
     /// The configuration and where it comes from.
     pub(super) fn document(&self) -> Result<Option<(String, Value)>, ConfigError> {
         let Some((origin, text)) = self.text(CONFIG_VAR, "config.json")? else {

@@ -1,0 +1,81 @@
+use std::error::Error;
+use std::fmt;
+use std::io;
+
+use a2a_server::{BuildError, ServeError};
+
+use crate::config::ConfigError;
+
+/// Why a byo agent does not start.
+///
+/// Returned from `main`, it prints itself with all its causes.
+#[derive(thiserror::Error)]
+#[non_exhaustive]
+pub enum ByoError {
+    /// The configuration is wrong.
+    #[error("the configuration of the agent is wrong")]
+    Config(#[from] ConfigError),
+    /// The agent can't be put together.
+    #[error("the agent can't be put together")]
+    Build(#[from] BuildError),
+    /// The agent's address can't be listened on.
+    #[error("the agent can't listen; choose another address with `Byo::listen`")]
+    Listen(#[from] ServeError),
+    /// The port of `/readyz` can't be listened on.
+    #[error(
+        "the readiness port {port} can't be listened on; stop what listens there, or choose another with \
+         `Byo::readiness_port`"
+    )]
+    Readiness {
+        /// The port.
+        port: u16,
+        /// The cause.
+        #[source]
+        source: io::Error,
+    },
+    /// The environment is that of kagent 0.x.
+    #[error(
+        "KAGENT_URL without a control_plane_url is kagent 0.x, whose task store is another; kagent 1.0 sets \
+         KAGENT_CONFIG_JSON with `runtime.control_plane_url`, `gateway_url`, `name` and `namespace`. To run on this \
+         machine only, unset KAGENT_URL or call `byo::run_local`"
+    )]
+    Kagent0,
+    /// The environment is that of a cluster.
+    #[error(
+        "this environment is that of a kagent cluster, and the task store of kagent's controller is not built in yet: \
+         tasks would be lost whenever the process is suspended. To run all the same with tasks in memory, call \
+         `byo::run_local`"
+    )]
+    NoTaskStore,
+    /// There is a runtime already.
+    #[error(
+        "`run` makes a runtime of its own; inside of one, call `Byo::new(executor).serve().await`"
+    )]
+    InsideRuntime,
+    /// No runtime can be made.
+    #[error("no runtime can be made")]
+    Runtime {
+        /// The cause.
+        #[source]
+        source: io::Error,
+    },
+    /// Signals can't be listened to.
+    #[error("signals can't be listened to")]
+    Signal {
+        /// The cause.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl fmt::Debug for ByoError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")?;
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            write!(f, ": {error}")?;
+            cause = error.source();
+        }
+        Ok(())
+    }
+}

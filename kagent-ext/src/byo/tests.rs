@@ -1,0 +1,186 @@
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::time::Duration;
+
+use a2a_server::executor_fn;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::*;
+
+fn echo() -> Byo {
+    let executor = executor_fn(|cx, out| async move {
+        out.reply(cx.message().text()).await?;
+        Ok(())
+    });
+    Byo::new(executor)
+        .environment(Environment::empty())
+        .listen("127.0.0.1:0")
+        .readiness_port(0)
+}
+
+async fn in_time<T>(work: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(10), work)
+        .await
+        .expect("took too long")
+}
+
+async fn get(addr: SocketAddr, path: &str) -> String {
+    let mut addr = addr;
+    addr.set_ip(match addr {
+        SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+        SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+    });
+    let mut stream = TcpStream::connect(addr).await.unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nhost: agent\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).await.unwrap();
+    response
+}
+
+#[tokio::test]
+async fn readiness_answers_on_every_address_family() {
+    let server = in_time(echo().bind()).await.unwrap();
+    let addrs = server.readiness_addrs();
+    let has_v6 = std::net::TcpListener::bind("[::1]:0").is_ok();
+    assert_eq!(addrs.iter().filter(|addr| addr.is_ipv4()).count(), 1);
+    assert_eq!(
+        addrs.iter().filter(|addr| addr.is_ipv6()).count(),
+        usize::from(has_v6)
+    );
+    for addr in addrs {
+        let ready = in_time(get(*addr, "/readyz")).await;
+        assert!(ready.starts_with("HTTP/1.1 200 OK\r\n"), "{ready}");
+        assert!(
+            ready.contains("content-length: 2\r\n") && ready.ends_with("\r\n\r\nOK"),
+            "{ready}"
+        );
+        let elsewhere = in_time(get(*addr, "/")).await;
+        assert!(elsewhere.starts_with("HTTP/1.1 404 "), "{elsewhere}");
+    }
+}
+
+#[tokio::test]
+async fn a_taken_readiness_port_is_fatal_and_says_what_to_do() {
+    let taken = TcpListener::bind("0.0.0.0:0").await.unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let error = in_time(echo().readiness_port(port).bind())
+        .await
+        .unwrap_err();
+    assert!(matches!(&error, ByoError::Readiness { port: named, .. } if *named == port));
+    assert!(
+        format!("{error:?}").contains("Byo::readiness_port"),
+        "{error:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_taken_port_is_fatal_and_says_what_to_do() {
+    let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let error = in_time(echo().listen(&address).bind()).await.unwrap_err();
+    let printed = format!("{error:?}");
+    assert!(
+        printed.contains("Byo::listen") && printed.contains(&address),
+        "{printed}"
+    );
+}
+
+#[tokio::test]
+async fn the_environment_of_a_cluster_is_refused_until_its_task_store_exists() {
+    let environment = Environment::empty().with_var("KAGENT_CONFIG_JSON", "{}");
+    let error = in_time(echo().environment(environment.clone()).bind())
+        .await
+        .unwrap_err();
+    assert!(matches!(error, ByoError::NoTaskStore));
+    assert!(error.to_string().contains("byo::run_local"), "{error}");
+    let server = in_time(echo().environment(environment).local().bind())
+        .await
+        .unwrap();
+    assert!(server.local_addr().ip().is_loopback());
+}
+
+#[tokio::test]
+async fn a_wrong_configuration_is_named_before_anything_listens() {
+    let environment = Environment::empty().with_var("KAGENT_CONFIG_JSON", r#"{"agent": 1}"#);
+    let error = in_time(echo().environment(environment).local().bind())
+        .await
+        .unwrap_err();
+    assert_eq!(
+        format!("{error:?}"),
+        "the configuration of the agent is wrong: KAGENT_CONFIG_JSON: agent: must be an object, not a number",
+    );
+}
+
+#[tokio::test]
+async fn the_card_is_that_of_kagent_with_the_interfaces_that_are_served() {
+    let card = r#"{"name": "weather_agent", "description": "weather", "version": "v1",
+        "supportedInterfaces": [{"url": "http://127.0.0.1:80", "protocolBinding": "GRPC", "protocolVersion": "1.0"}],
+        "defaultInputModes": ["text"], "defaultOutputModes": ["text"], "skills": []}"#;
+    let environment = Environment::empty().with_var("KAGENT_AGENT_CARD_JSON", card);
+    let server = in_time(echo().environment(environment).bind())
+        .await
+        .unwrap();
+    let response = in_time(get(server.local_addr(), "/.well-known/agent-card.json")).await;
+    let (_, body) = response.split_once("\r\n\r\n").unwrap();
+    let card: AgentCard = a2a_proto::json::from_str(body).unwrap();
+    assert_eq!(
+        (card.name.as_str(), card.version.as_str()),
+        ("weather_agent", "v1")
+    );
+    let mut bindings: Vec<&str> = card
+        .supported_interfaces
+        .iter()
+        .map(|interface| interface.protocol_binding.as_str())
+        .collect();
+    bindings.sort_unstable();
+    assert_eq!(bindings, ["GRPC", "HTTP+JSON", "JSONRPC"]);
+    let uris: Vec<String> = card
+        .capabilities
+        .unwrap()
+        .extensions
+        .into_iter()
+        .map(|known| known.uri)
+        .collect();
+    assert_eq!(uris, crate::uri::ACTIVATED);
+    assert!(
+        server
+            .banner()
+            .starts_with("weather_agent listens on 127.0.0.1:"),
+        "{}",
+        server.banner()
+    );
+}
+
+#[tokio::test]
+async fn a_stopped_agent_listens_no_more() {
+    let server = in_time(echo().bind()).await.unwrap();
+    let (agent, readiness) = (server.local_addr(), server.readiness_addrs().to_vec());
+    in_time(server.shutdown()).await;
+    in_time(server.wait()).await;
+    assert!(in_time(TcpStream::connect(agent)).await.is_err());
+    for addr in readiness.iter().filter(|addr| addr.is_ipv4()) {
+        assert!(
+            in_time(TcpStream::connect((Ipv4Addr::LOCALHOST, addr.port())))
+                .await
+                .is_err()
+        );
+    }
+}
+
+#[tokio::test]
+async fn run_inside_a_runtime_says_what_to_call() {
+    let error = echo().run().unwrap_err();
+    assert!(error.to_string().contains("serve().await"), "{error}");
+}
+
+#[test]
+fn an_address_that_stands_for_all_is_shown_as_one_to_dial() {
+    let text = banner::text(
+        "a",
+        "0.0.0.0:80".parse().unwrap(),
+        &["[::]:81".parse().unwrap()],
+    );
+    assert!(text.contains("curl -s http://127.0.0.1:80/ "), "{text}");
+    assert!(text.contains("http://[::1]:81/readyz"), "{text}");
+}
