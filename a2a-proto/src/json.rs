@@ -12,7 +12,7 @@ pub(crate) mod write;
 use std::cell::RefCell;
 use std::io;
 
-use serde::de::{DeserializeOwned, DeserializeSeed as _};
+use serde::de::DeserializeOwned;
 use serde::{Deserializer, Serialize};
 
 pub use error::JsonError;
@@ -92,8 +92,7 @@ fn read_one<'de, M: Message>(
     deserializer: impl Deserializer<'de, Error = serde_json::Error>,
 ) -> Result<M, JsonError> {
     let steps = RefCell::new(Vec::new());
-    read::MessageSeed::new(read::Trail::into(&steps))
-        .deserialize(deserializer)
+    read::message_with(deserializer, read::Trail::into(&steps))
         .map_err(|error| JsonError::new(&error, &steps.borrow()))
 }
 

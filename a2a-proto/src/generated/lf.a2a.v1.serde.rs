@@ -54,8 +54,8 @@ impl read::Readable for SendMessageConfiguration {
         trail: read::Trail<'_>,
     ) -> Result<(), A::Error> {
         match index {
-            0 => self.accepted_output_modes = read::texts(map, trail)?,
-            1 => self.task_push_notification_config = read::message(map, trail)?,
+            0 => read::list(map, trail, &mut self.accepted_output_modes)?,
+            1 => read::message(map, trail, &mut self.task_push_notification_config)?,
             2 => self.history_length = read::int32(map)?,
             3 => self.return_immediately = read::flag(map)?,
             _ => read::skip(map)?,
@@ -134,9 +134,9 @@ impl read::Readable for Task {
         match index {
             0 => self.id = read::text(map)?,
             1 => self.context_id = read::text(map)?,
-            2 => self.status = read::message(map, trail)?,
-            3 => self.artifacts = read::messages(map, trail)?,
-            4 => self.history = read::messages(map, trail)?,
+            2 => read::message(map, trail, &mut self.status)?,
+            3 => read::list(map, trail, &mut self.artifacts)?,
+            4 => read::list(map, trail, &mut self.history)?,
             5 => self.metadata = read::optional(map)?,
             _ => read::skip(map)?,
         }
@@ -188,7 +188,7 @@ impl read::Readable for TaskStatus {
     ) -> Result<(), A::Error> {
         match index {
             0 => self.state = read::enumeration::<TaskState, _>(map)?,
-            1 => self.message = read::message(map, trail)?,
+            1 => read::message(map, trail, &mut self.message)?,
             2 => self.timestamp = read::optional(map)?,
             _ => read::skip(map)?,
         }
@@ -406,10 +406,10 @@ impl read::Readable for Message {
             1 => self.context_id = read::text(map)?,
             2 => self.task_id = read::text(map)?,
             3 => self.role = read::enumeration::<Role, _>(map)?,
-            4 => self.parts = read::messages(map, trail)?,
+            4 => read::list(map, trail, &mut self.parts)?,
             5 => self.metadata = read::optional(map)?,
-            6 => self.extensions = read::texts(map, trail)?,
-            7 => self.reference_task_ids = read::texts(map, trail)?,
+            6 => read::list(map, trail, &mut self.extensions)?,
+            7 => read::list(map, trail, &mut self.reference_task_ids)?,
             _ => read::skip(map)?,
         }
         Ok(())
@@ -485,9 +485,9 @@ impl read::Readable for Artifact {
             0 => self.artifact_id = read::text(map)?,
             1 => self.name = read::text(map)?,
             2 => self.description = read::text(map)?,
-            3 => self.parts = read::messages(map, trail)?,
+            3 => read::list(map, trail, &mut self.parts)?,
             4 => self.metadata = read::optional(map)?,
-            5 => self.extensions = read::texts(map, trail)?,
+            5 => read::list(map, trail, &mut self.extensions)?,
             _ => read::skip(map)?,
         }
         Ok(())
@@ -544,7 +544,7 @@ impl read::Readable for TaskStatusUpdateEvent {
         match index {
             0 => self.task_id = read::text(map)?,
             1 => self.context_id = read::text(map)?,
-            2 => self.status = read::message(map, trail)?,
+            2 => read::message(map, trail, &mut self.status)?,
             3 => self.metadata = read::optional(map)?,
             _ => read::skip(map)?,
         }
@@ -616,7 +616,7 @@ impl read::Readable for TaskArtifactUpdateEvent {
         match index {
             0 => self.task_id = read::text(map)?,
             1 => self.context_id = read::text(map)?,
-            2 => self.artifact = read::message(map, trail)?,
+            2 => read::message(map, trail, &mut self.artifact)?,
             3 => self.append = read::flag(map)?,
             4 => self.last_chunk = read::flag(map)?,
             5 => self.metadata = read::optional(map)?,
@@ -849,17 +849,17 @@ impl read::Readable for AgentCard {
         match index {
             0 => self.name = read::text(map)?,
             1 => self.description = read::text(map)?,
-            2 => self.supported_interfaces = read::messages(map, trail)?,
-            3 => self.provider = read::message(map, trail)?,
+            2 => read::list(map, trail, &mut self.supported_interfaces)?,
+            3 => read::message(map, trail, &mut self.provider)?,
             4 => self.version = read::text(map)?,
             5 => self.documentation_url = read::optional(map)?,
-            6 => self.capabilities = read::message(map, trail)?,
-            7 => self.security_schemes = read::message_map(map, trail)?,
-            8 => self.security_requirements = read::messages(map, trail)?,
-            9 => self.default_input_modes = read::texts(map, trail)?,
-            10 => self.default_output_modes = read::texts(map, trail)?,
-            11 => self.skills = read::messages(map, trail)?,
-            12 => self.signatures = read::messages(map, trail)?,
+            6 => read::message(map, trail, &mut self.capabilities)?,
+            7 => read::dictionary(map, trail, &mut self.security_schemes)?,
+            8 => read::list(map, trail, &mut self.security_requirements)?,
+            9 => read::list(map, trail, &mut self.default_input_modes)?,
+            10 => read::list(map, trail, &mut self.default_output_modes)?,
+            11 => read::list(map, trail, &mut self.skills)?,
+            12 => read::list(map, trail, &mut self.signatures)?,
             13 => self.icon_url = read::optional(map)?,
             _ => read::skip(map)?,
         }
@@ -972,7 +972,7 @@ impl read::Readable for AgentCapabilities {
         match index {
             0 => self.streaming = read::optional(map)?,
             1 => self.push_notifications = read::optional(map)?,
-            2 => self.extensions = read::messages(map, trail)?,
+            2 => read::list(map, trail, &mut self.extensions)?,
             3 => self.extended_agent_card = read::optional(map)?,
             _ => read::skip(map)?,
         }
@@ -1129,11 +1129,11 @@ impl read::Readable for AgentSkill {
             0 => self.id = read::text(map)?,
             1 => self.name = read::text(map)?,
             2 => self.description = read::text(map)?,
-            3 => self.tags = read::texts(map, trail)?,
-            4 => self.examples = read::texts(map, trail)?,
-            5 => self.input_modes = read::texts(map, trail)?,
-            6 => self.output_modes = read::texts(map, trail)?,
-            7 => self.security_requirements = read::messages(map, trail)?,
+            3 => read::list(map, trail, &mut self.tags)?,
+            4 => read::list(map, trail, &mut self.examples)?,
+            5 => read::list(map, trail, &mut self.input_modes)?,
+            6 => read::list(map, trail, &mut self.output_modes)?,
+            7 => read::list(map, trail, &mut self.security_requirements)?,
             _ => read::skip(map)?,
         }
         Ok(())
@@ -1261,7 +1261,7 @@ impl read::Readable for TaskPushNotificationConfig {
             2 => self.task_id = read::text(map)?,
             3 => self.url = read::text(map)?,
             4 => self.token = read::text(map)?,
-            5 => self.authentication = read::message(map, trail)?,
+            5 => read::message(map, trail, &mut self.authentication)?,
             _ => read::skip(map)?,
         }
         Ok(())
@@ -1299,7 +1299,7 @@ impl read::Readable for StringList {
         trail: read::Trail<'_>,
     ) -> Result<(), A::Error> {
         match index {
-            0 => self.list = read::texts(map, trail)?,
+            0 => read::list(map, trail, &mut self.list)?,
             _ => read::skip(map)?,
         }
         Ok(())
@@ -1341,7 +1341,7 @@ impl read::Readable for SecurityRequirement {
         trail: read::Trail<'_>,
     ) -> Result<(), A::Error> {
         match index {
-            0 => self.schemes = read::message_map(map, trail)?,
+            0 => read::dictionary(map, trail, &mut self.schemes)?,
             _ => read::skip(map)?,
         }
         Ok(())
@@ -1426,7 +1426,9 @@ impl read::Readable for SecurityScheme {
     ) -> Result<(), A::Error> {
         match index {
             0 => {
-                if let Some(value) = read::message(map, trail)? {
+                let mut slot = None;
+                read::message(map, trail, &mut slot)?;
+                if let Some(value) = slot {
                     read::arm(
                         &mut self.scheme,
                         security_scheme::Scheme::ApiKeySecurityScheme(value),
@@ -1434,7 +1436,9 @@ impl read::Readable for SecurityScheme {
                 }
             }
             1 => {
-                if let Some(value) = read::message(map, trail)? {
+                let mut slot = None;
+                read::message(map, trail, &mut slot)?;
+                if let Some(value) = slot {
                     read::arm(
                         &mut self.scheme,
                         security_scheme::Scheme::HttpAuthSecurityScheme(value),
@@ -1442,7 +1446,9 @@ impl read::Readable for SecurityScheme {
                 }
             }
             2 => {
-                if let Some(value) = read::message(map, trail)? {
+                let mut slot = None;
+                read::message(map, trail, &mut slot)?;
+                if let Some(value) = slot {
                     read::arm(
                         &mut self.scheme,
                         security_scheme::Scheme::Oauth2SecurityScheme(value),
@@ -1450,7 +1456,9 @@ impl read::Readable for SecurityScheme {
                 }
             }
             3 => {
-                if let Some(value) = read::message(map, trail)? {
+                let mut slot = None;
+                read::message(map, trail, &mut slot)?;
+                if let Some(value) = slot {
                     read::arm(
                         &mut self.scheme,
                         security_scheme::Scheme::OpenIdConnectSecurityScheme(value),
@@ -1458,7 +1466,9 @@ impl read::Readable for SecurityScheme {
                 }
             }
             4 => {
-                if let Some(value) = read::message(map, trail)? {
+                let mut slot = None;
+                read::message(map, trail, &mut slot)?;
+                if let Some(value) = slot {
                     read::arm(
                         &mut self.scheme,
                         security_scheme::Scheme::MtlsSecurityScheme(value),
@@ -1633,7 +1643,7 @@ impl read::Readable for OAuth2SecurityScheme {
     ) -> Result<(), A::Error> {
         match index {
             0 => self.description = read::text(map)?,
-            1 => self.flows = read::message(map, trail)?,
+            1 => read::message(map, trail, &mut self.flows)?,
             2 => self.oauth2_metadata_url = read::text(map)?,
             _ => read::skip(map)?,
         }
@@ -1810,7 +1820,9 @@ impl read::Readable for OAuthFlows {
     ) -> Result<(), A::Error> {
         match index {
             0 => {
-                if let Some(value) = read::message(map, trail)? {
+                let mut slot = None;
+                read::message(map, trail, &mut slot)?;
+                if let Some(value) = slot {
                     read::arm(
                         &mut self.flow,
                         o_auth_flows::Flow::AuthorizationCode(value),
@@ -1818,7 +1830,9 @@ impl read::Readable for OAuthFlows {
                 }
             }
             1 => {
-                if let Some(value) = read::message(map, trail)? {
+                let mut slot = None;
+                read::message(map, trail, &mut slot)?;
+                if let Some(value) = slot {
                     read::arm(
                         &mut self.flow,
                         o_auth_flows::Flow::ClientCredentials(value),
@@ -1826,17 +1840,23 @@ impl read::Readable for OAuthFlows {
                 }
             }
             2 => {
-                if let Some(value) = read::message(map, trail)? {
+                let mut slot = None;
+                read::message(map, trail, &mut slot)?;
+                if let Some(value) = slot {
                     read::arm(&mut self.flow, o_auth_flows::Flow::Implicit(value))?
                 }
             }
             3 => {
-                if let Some(value) = read::message(map, trail)? {
+                let mut slot = None;
+                read::message(map, trail, &mut slot)?;
+                if let Some(value) = slot {
                     read::arm(&mut self.flow, o_auth_flows::Flow::Password(value))?
                 }
             }
             4 => {
-                if let Some(value) = read::message(map, trail)? {
+                let mut slot = None;
+                read::message(map, trail, &mut slot)?;
+                if let Some(value) = slot {
                     read::arm(&mut self.flow, o_auth_flows::Flow::DeviceCode(value))?
                 }
             }
@@ -1920,7 +1940,7 @@ impl read::Readable for AuthorizationCodeOAuthFlow {
             0 => self.authorization_url = read::text(map)?,
             1 => self.token_url = read::text(map)?,
             2 => self.refresh_url = read::text(map)?,
-            3 => self.scopes = read::text_map(map, trail)?,
+            3 => read::dictionary(map, trail, &mut self.scopes)?,
             4 => self.pkce_required = read::flag(map)?,
             _ => read::skip(map)?,
         }
@@ -1973,7 +1993,7 @@ impl read::Readable for ClientCredentialsOAuthFlow {
         match index {
             0 => self.token_url = read::text(map)?,
             1 => self.refresh_url = read::text(map)?,
-            2 => self.scopes = read::text_map(map, trail)?,
+            2 => read::dictionary(map, trail, &mut self.scopes)?,
             _ => read::skip(map)?,
         }
         Ok(())
@@ -2033,7 +2053,7 @@ impl read::Readable for ImplicitOAuthFlow {
         match index {
             0 => self.authorization_url = read::text(map)?,
             1 => self.refresh_url = read::text(map)?,
-            2 => self.scopes = read::text_map(map, trail)?,
+            2 => read::dictionary(map, trail, &mut self.scopes)?,
             _ => read::skip(map)?,
         }
         Ok(())
@@ -2089,7 +2109,7 @@ impl read::Readable for PasswordOAuthFlow {
         match index {
             0 => self.token_url = read::text(map)?,
             1 => self.refresh_url = read::text(map)?,
-            2 => self.scopes = read::text_map(map, trail)?,
+            2 => read::dictionary(map, trail, &mut self.scopes)?,
             _ => read::skip(map)?,
         }
         Ok(())
@@ -2153,7 +2173,7 @@ impl read::Readable for DeviceCodeOAuthFlow {
             0 => self.device_authorization_url = read::text(map)?,
             1 => self.token_url = read::text(map)?,
             2 => self.refresh_url = read::text(map)?,
-            3 => self.scopes = read::text_map(map, trail)?,
+            3 => read::dictionary(map, trail, &mut self.scopes)?,
             _ => read::skip(map)?,
         }
         Ok(())
@@ -2209,8 +2229,8 @@ impl read::Readable for SendMessageRequest {
     ) -> Result<(), A::Error> {
         match index {
             0 => self.tenant = read::text(map)?,
-            1 => self.message = read::message(map, trail)?,
-            2 => self.configuration = read::message(map, trail)?,
+            1 => read::message(map, trail, &mut self.message)?,
+            2 => read::message(map, trail, &mut self.configuration)?,
             3 => self.metadata = read::optional(map)?,
             _ => read::skip(map)?,
         }
@@ -2418,10 +2438,10 @@ impl read::Readable for ListTasksResponse {
         trail: read::Trail<'_>,
     ) -> Result<(), A::Error> {
         match index {
-            0 => self.tasks = read::messages(map, trail)?,
+            0 => read::list(map, trail, &mut self.tasks)?,
             1 => self.next_page_token = read::text(map)?,
-            2 => self.page_size = read::int32(map).map(Option::unwrap_or_default)?,
-            3 => self.total_size = read::int32(map).map(Option::unwrap_or_default)?,
+            2 => self.page_size = read::int32(map)?.unwrap_or_default(),
+            3 => self.total_size = read::int32(map)?.unwrap_or_default(),
             _ => read::skip(map)?,
         }
         Ok(())
@@ -2658,7 +2678,7 @@ impl read::Readable for ListTaskPushNotificationConfigsRequest {
     ) -> Result<(), A::Error> {
         match index {
             0 => self.task_id = read::text(map)?,
-            1 => self.page_size = read::int32(map).map(Option::unwrap_or_default)?,
+            1 => self.page_size = read::int32(map)?.unwrap_or_default(),
             2 => self.page_token = read::text(map)?,
             3 => self.tenant = read::text(map)?,
             _ => read::skip(map)?,
@@ -2749,7 +2769,9 @@ impl read::Readable for SendMessageResponse {
     ) -> Result<(), A::Error> {
         match index {
             0 => {
-                if let Some(value) = read::message(map, trail)? {
+                let mut slot = None;
+                read::message(map, trail, &mut slot)?;
+                if let Some(value) = slot {
                     read::arm(
                         &mut self.payload,
                         send_message_response::Payload::Task(value),
@@ -2757,7 +2779,9 @@ impl read::Readable for SendMessageResponse {
                 }
             }
             1 => {
-                if let Some(value) = read::message(map, trail)? {
+                let mut slot = None;
+                read::message(map, trail, &mut slot)?;
+                if let Some(value) = slot {
                     read::arm(
                         &mut self.payload,
                         send_message_response::Payload::Message(value),
@@ -2843,12 +2867,16 @@ impl read::Readable for StreamResponse {
     ) -> Result<(), A::Error> {
         match index {
             0 => {
-                if let Some(value) = read::message(map, trail)? {
+                let mut slot = None;
+                read::message(map, trail, &mut slot)?;
+                if let Some(value) = slot {
                     read::arm(&mut self.payload, stream_response::Payload::Task(value))?
                 }
             }
             1 => {
-                if let Some(value) = read::message(map, trail)? {
+                let mut slot = None;
+                read::message(map, trail, &mut slot)?;
+                if let Some(value) = slot {
                     read::arm(
                         &mut self.payload,
                         stream_response::Payload::Message(value),
@@ -2856,7 +2884,9 @@ impl read::Readable for StreamResponse {
                 }
             }
             2 => {
-                if let Some(value) = read::message(map, trail)? {
+                let mut slot = None;
+                read::message(map, trail, &mut slot)?;
+                if let Some(value) = slot {
                     read::arm(
                         &mut self.payload,
                         stream_response::Payload::StatusUpdate(value),
@@ -2864,7 +2894,9 @@ impl read::Readable for StreamResponse {
                 }
             }
             3 => {
-                if let Some(value) = read::message(map, trail)? {
+                let mut slot = None;
+                read::message(map, trail, &mut slot)?;
+                if let Some(value) = slot {
                     read::arm(
                         &mut self.payload,
                         stream_response::Payload::ArtifactUpdate(value),
@@ -2928,7 +2960,7 @@ impl read::Readable for ListTaskPushNotificationConfigsResponse {
         trail: read::Trail<'_>,
     ) -> Result<(), A::Error> {
         match index {
-            0 => self.configs = read::messages(map, trail)?,
+            0 => read::list(map, trail, &mut self.configs)?,
             1 => self.next_page_token = read::text(map)?,
             _ => read::skip(map)?,
         }

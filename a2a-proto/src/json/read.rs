@@ -7,6 +7,7 @@ mod scalar;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -103,136 +104,175 @@ pub(crate) fn arm<O: OneOf, E: Error>(slot: &mut Option<O>, arm: O) -> Result<()
 pub(crate) fn message_from<'de, M: Readable, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<M, D::Error> {
-    MessageSeed::new(Trail(None)).deserialize(deserializer)
+    message_with(deserializer, Trail(None))
+}
+
+/// Reads a message.
+pub(crate) fn message_with<'de, M: Readable, D: Deserializer<'de>>(
+    deserializer: D,
+    trail: Trail<'_>,
+) -> Result<M, D::Error> {
+    let mut message = M::default();
+    message.fill(deserializer, trail)?;
+    Ok(message)
 }
 
 pub(crate) fn message<'de, M: Readable, A: MapAccess<'de>>(
     map: &mut A,
     trail: Trail<'_>,
-) -> Result<Option<M>, A::Error> {
-    map.next_value_seed(Nullable(MessageSeed::new(trail)))
+    slot: &mut Option<M>,
+) -> Result<(), A::Error> {
+    map.next_value_seed(Seed::new(slot, trail))
 }
 
-pub(crate) fn messages<'de, M: Readable, A: MapAccess<'de>>(
+pub(crate) fn list<'de, T: Fill, A: MapAccess<'de>>(
     map: &mut A,
     trail: Trail<'_>,
-) -> Result<Vec<M>, A::Error> {
-    list(map, MessageSeed::new(trail), trail)
+    list: &mut Vec<T>,
+) -> Result<(), A::Error> {
+    map.next_value_seed(Seed::new(list, trail))
 }
 
-pub(crate) fn texts<'de, A: MapAccess<'de>>(
+pub(crate) fn dictionary<'de, T: Fill, A: MapAccess<'de>>(
     map: &mut A,
     trail: Trail<'_>,
-) -> Result<Vec<String>, A::Error> {
-    list(map, PhantomData, trail)
-}
-
-pub(crate) fn message_map<'de, M: Readable, A: MapAccess<'de>>(
-    map: &mut A,
-    trail: Trail<'_>,
-) -> Result<BTreeMap<String, M>, A::Error> {
-    dictionary(map, MessageSeed::new(trail), trail)
-}
-
-pub(crate) fn text_map<'de, A: MapAccess<'de>>(
-    map: &mut A,
-    trail: Trail<'_>,
-) -> Result<BTreeMap<String, String>, A::Error> {
-    dictionary(map, PhantomData, trail)
+    entries: &mut BTreeMap<String, T>,
+) -> Result<(), A::Error> {
+    map.next_value_seed(Seed::new(entries, trail))
 }
 
 pub(crate) fn skip<'de, A: MapAccess<'de>>(map: &mut A) -> Result<(), A::Error> {
     map.next_value::<IgnoredAny>().map(|_| ())
 }
 
-fn list<'de, A: MapAccess<'de>, S: DeserializeSeed<'de> + Copy>(
-    map: &mut A,
-    item: S,
-    trail: Trail<'_>,
-) -> Result<Vec<S::Value>, A::Error> {
-    let list = map.next_value_seed(Nullable(ListSeed { item, trail }))?;
-    Ok(list.unwrap_or_default())
+/// What is read in place, since messages are large and would be moved through every level of serde.
+pub(crate) trait Fill: Default {
+    fn fill<'de, D: Deserializer<'de>>(
+        &mut self,
+        deserializer: D,
+        trail: Trail<'_>,
+    ) -> Result<(), D::Error>;
 }
 
-fn dictionary<'de, A: MapAccess<'de>, S: DeserializeSeed<'de> + Copy>(
-    map: &mut A,
-    item: S,
-    trail: Trail<'_>,
-) -> Result<BTreeMap<String, S::Value>, A::Error> {
-    let map = map.next_value_seed(Nullable(MapSeed { item, trail }))?;
-    Ok(map.unwrap_or_default())
+impl Fill for String {
+    fn fill<'de, D: Deserializer<'de>>(
+        &mut self,
+        deserializer: D,
+        _: Trail<'_>,
+    ) -> Result<(), D::Error> {
+        *self = Self::deserialize(deserializer)?;
+        Ok(())
+    }
 }
 
-/// `null` reads as `None`.
-struct Nullable<S>(S);
+impl<M: Readable> Fill for M {
+    fn fill<'de, D: Deserializer<'de>>(
+        &mut self,
+        deserializer: D,
+        trail: Trail<'_>,
+    ) -> Result<(), D::Error> {
+        deserializer.deserialize_map(MessageVisitor {
+            message: self,
+            trail,
+        })
+    }
+}
 
-impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Nullable<S> {
-    type Value = Option<S::Value>;
+/// Fills a place in a message, which `null` leaves as it is.
+struct Seed<'v, 't, V> {
+    place: &'v mut V,
+    trail: Trail<'t>,
+}
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+impl<'v, 't, V> Seed<'v, 't, V> {
+    fn new(place: &'v mut V, trail: Trail<'t>) -> Self {
+        Self { place, trail }
+    }
+}
+
+impl<'de, V: Place> DeserializeSeed<'de> for Seed<'_, '_, V> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         deserializer.deserialize_option(self)
     }
 }
 
-impl<'de, S: DeserializeSeed<'de>> Visitor<'de> for Nullable<S> {
-    type Value = Option<S::Value>;
+impl<'de, V: Place> Visitor<'de> for Seed<'_, '_, V> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a value or null")
     }
 
-    fn visit_none<E: Error>(self) -> Result<Self::Value, E> {
-        Ok(None)
+    fn visit_none<E: Error>(self) -> Result<(), E> {
+        Ok(())
     }
 
-    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-        Ok(None)
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        Ok(())
     }
 
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        self.0.deserialize(deserializer).map(Some)
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        self.place.put(deserializer, self.trail)
     }
 }
 
-pub(crate) struct MessageSeed<'a, M> {
-    trail: Trail<'a>,
-    message: PhantomData<M>,
+/// A place in a message: for one message, several, or several with names.
+trait Place {
+    fn put<'de, D: Deserializer<'de>>(
+        &mut self,
+        deserializer: D,
+        trail: Trail<'_>,
+    ) -> Result<(), D::Error>;
 }
 
-impl<'a, M> MessageSeed<'a, M> {
-    pub(crate) fn new(trail: Trail<'a>) -> Self {
-        Self {
+impl<M: Readable> Place for Option<M> {
+    fn put<'de, D: Deserializer<'de>>(
+        &mut self,
+        deserializer: D,
+        trail: Trail<'_>,
+    ) -> Result<(), D::Error> {
+        self.insert(M::default()).fill(deserializer, trail)
+    }
+}
+
+impl<T: Fill> Place for Vec<T> {
+    fn put<'de, D: Deserializer<'de>>(
+        &mut self,
+        deserializer: D,
+        trail: Trail<'_>,
+    ) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(ListVisitor { list: self, trail })
+    }
+}
+
+impl<T: Fill> Place for BTreeMap<String, T> {
+    fn put<'de, D: Deserializer<'de>>(
+        &mut self,
+        deserializer: D,
+        trail: Trail<'_>,
+    ) -> Result<(), D::Error> {
+        deserializer.deserialize_map(MapVisitor {
+            entries: self,
             trail,
-            message: PhantomData,
-        }
+        })
     }
 }
 
-impl<M> Clone for MessageSeed<'_, M> {
-    fn clone(&self) -> Self {
-        *self
-    }
+struct MessageVisitor<'v, 't, M> {
+    message: &'v mut M,
+    trail: Trail<'t>,
 }
 
-impl<M> Copy for MessageSeed<'_, M> {}
-
-impl<'de, M: Readable> DeserializeSeed<'de> for MessageSeed<'_, M> {
-    type Value = M;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<M, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de, M: Readable> Visitor<'de> for MessageSeed<'_, M> {
-    type Value = M;
+impl<'de, M: Readable> Visitor<'de> for MessageVisitor<'_, '_, M> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "an object ({})", M::NAME)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<M, A::Error> {
-        let mut message = M::default();
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let mut seen = 0u32;
         while let Some(field) = map.next_key_seed(FieldSeed::<M>(PhantomData))? {
             let Some(index) = field else {
@@ -241,7 +281,7 @@ impl<'de, M: Readable> Visitor<'de> for MessageSeed<'_, M> {
             };
             let bit = 1 << index;
             let outcome = if seen & bit == 0 {
-                message.read(index, &mut map, self.trail)
+                self.message.read(index, &mut map, self.trail)
             } else {
                 Err(A::Error::custom("the field is given twice"))
             };
@@ -252,7 +292,7 @@ impl<'de, M: Readable> Visitor<'de> for MessageSeed<'_, M> {
             }
             seen |= bit;
         }
-        Ok(message)
+        Ok(())
     }
 }
 
@@ -278,34 +318,30 @@ impl<M: Readable> Visitor<'_> for FieldSeed<M> {
     }
 }
 
-struct ListSeed<'a, S> {
-    item: S,
-    trail: Trail<'a>,
+struct ListVisitor<'v, 't, T> {
+    list: &'v mut Vec<T>,
+    trail: Trail<'t>,
 }
 
-impl<'de, S: DeserializeSeed<'de> + Copy> DeserializeSeed<'de> for ListSeed<'_, S> {
-    type Value = Vec<S::Value>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-}
-
-impl<'de, S: DeserializeSeed<'de> + Copy> Visitor<'de> for ListSeed<'_, S> {
-    type Value = Vec<S::Value>;
+impl<'de, T: Fill> Visitor<'de> for ListVisitor<'_, '_, T> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an array")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let mut list = Vec::new();
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        let mut index = 0;
         loop {
-            match seq.next_element_seed(self.item) {
-                Ok(Some(item)) => list.push(item),
-                Ok(None) => return Ok(list),
+            let item = ItemSeed {
+                list: &mut *self.list,
+                trail: self.trail,
+            };
+            match seq.next_element_seed(item) {
+                Ok(Some(())) => index += 1,
+                Ok(None) => return Ok(()),
                 Err(error) => {
-                    self.trail.note(|| Step::Index(list.len()));
+                    self.trail.note(|| Step::Index(index));
                     return Err(error);
                 }
             }
@@ -313,43 +349,63 @@ impl<'de, S: DeserializeSeed<'de> + Copy> Visitor<'de> for ListSeed<'_, S> {
     }
 }
 
-struct MapSeed<'a, S> {
-    item: S,
-    trail: Trail<'a>,
+struct ItemSeed<'v, 't, T> {
+    list: &'v mut Vec<T>,
+    trail: Trail<'t>,
 }
 
-impl<'de, S: DeserializeSeed<'de> + Copy> DeserializeSeed<'de> for MapSeed<'_, S> {
-    type Value = BTreeMap<String, S::Value>;
+impl<'de, T: Fill> DeserializeSeed<'de> for ItemSeed<'_, '_, T> {
+    type Value = ();
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_map(self)
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        self.list.push(T::default());
+        match self.list.last_mut() {
+            Some(item) => item.fill(deserializer, self.trail),
+            None => Ok(()),
+        }
     }
 }
 
-impl<'de, S: DeserializeSeed<'de> + Copy> Visitor<'de> for MapSeed<'_, S> {
-    type Value = BTreeMap<String, S::Value>;
+struct MapVisitor<'v, 't, T> {
+    entries: &'v mut BTreeMap<String, T>,
+    trail: Trail<'t>,
+}
+
+impl<'de, T: Fill> Visitor<'de> for MapVisitor<'_, '_, T> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut entries = BTreeMap::new();
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(key) = map.next_key::<String>()? {
-            let outcome = if entries.contains_key(&key) {
-                Err(A::Error::custom("the key is given twice"))
-            } else {
-                map.next_value_seed(self.item)
+            let outcome = match self.entries.entry(key.clone()) {
+                Entry::Occupied(_) => Err(A::Error::custom("the key is given twice")),
+                Entry::Vacant(entry) => map.next_value_seed(EntrySeed {
+                    value: entry.insert(T::default()),
+                    trail: self.trail,
+                }),
             };
-            match outcome {
-                Ok(value) => entries.insert(key, value),
-                Err(error) => {
-                    self.trail.note(|| Step::Key(key));
-                    return Err(error);
-                }
-            };
+            if let Err(error) = outcome {
+                self.trail.note(|| Step::Key(key));
+                return Err(error);
+            }
         }
-        Ok(entries)
+        Ok(())
+    }
+}
+
+struct EntrySeed<'v, 't, T> {
+    value: &'v mut T,
+    trail: Trail<'t>,
+}
+
+impl<'de, T: Fill> DeserializeSeed<'de> for EntrySeed<'_, '_, T> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        self.value.fill(deserializer, self.trail)
     }
 }
 

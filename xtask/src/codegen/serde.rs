@@ -144,7 +144,7 @@ fn deserialize(out: &mut String, message: &Message) {
         };
         emit(&mut indices, format_args!("{pattern} => Some({index}),"));
         let action = match &field.arm {
-            None => format!("self.{} = {}?", field.ident, read(field)),
+            None => read(field),
             Some((place, variant)) => arm_read(field, &message.oneofs[*place], variant),
         };
         emit(&mut reads, format_args!("{index} => {action},"));
@@ -177,22 +177,24 @@ fn deserialize(out: &mut String, message: &Message) {
 
 /// The expression that reads the value of a field.
 fn read(field: &Field) -> String {
-    match &field.shape {
-        Shape::Single(Type::String) => "read::text(map)".to_owned(),
-        Shape::Single(Type::Bool) => "read::flag(map)".to_owned(),
-        Shape::Single(Type::Int32) => "read::int32(map).map(Option::unwrap_or_default)".to_owned(),
-        Shape::Single(Type::Enum(name)) => format!("read::enumeration::<{name}, _>(map)"),
-        Shape::Single(Type::Message) => "read::message(map, trail)".to_owned(),
-        Shape::Single(Type::Bytes) => "read::bytes(map).map(Option::unwrap_or_default)".to_owned(),
-        Shape::Optional(Type::Int32) => "read::int32(map)".to_owned(),
-        Shape::Single(Type::Struct | Type::Timestamp | Type::Value) | Shape::Optional(_) => {
-            "read::optional(map)".to_owned()
+    let place = format!("self.{}", field.ident);
+    let value = match &field.shape {
+        Shape::Single(Type::Message) => {
+            return format!("read::message(map, trail, &mut {place})?");
         }
-        Shape::List(Type::Message) => "read::messages(map, trail)".to_owned(),
-        Shape::List(_) => "read::texts(map, trail)".to_owned(),
-        Shape::Map(Type::Message) => "read::message_map(map, trail)".to_owned(),
-        Shape::Map(_) => "read::text_map(map, trail)".to_owned(),
-    }
+        Shape::List(_) => return format!("read::list(map, trail, &mut {place})?"),
+        Shape::Map(_) => return format!("read::dictionary(map, trail, &mut {place})?"),
+        Shape::Single(Type::String) => "read::text(map)?".to_owned(),
+        Shape::Single(Type::Bool) => "read::flag(map)?".to_owned(),
+        Shape::Single(Type::Int32) => "read::int32(map)?.unwrap_or_default()".to_owned(),
+        Shape::Single(Type::Enum(name)) => format!("read::enumeration::<{name}, _>(map)?"),
+        Shape::Single(Type::Bytes) => "read::bytes(map)?.unwrap_or_default()".to_owned(),
+        Shape::Optional(Type::Int32) => "read::int32(map)?".to_owned(),
+        Shape::Single(Type::Struct | Type::Timestamp | Type::Value) | Shape::Optional(_) => {
+            "read::optional(map)?".to_owned()
+        }
+    };
+    format!("{place} = {value}")
 }
 
 /// The expression that reads an arm: `null` leaves the one-of alone, but for a `Value`, where it is a value.
@@ -201,15 +203,18 @@ fn arm_read(field: &Field, oneof: &OneOf, variant: &str) -> String {
         "read::arm(&mut self.{}, {}::{variant}(value))?",
         oneof.ident, oneof.path
     );
-    let value = match &field.shape {
-        Shape::Single(Type::Value) => {
-            return format!("{{ let value = read::value(map)?; {set} }}");
-        }
-        Shape::Single(Type::Bytes) => "read::bytes(map)",
-        Shape::Single(Type::Message) => "read::message(map, trail)",
-        _ => "read::optional(map)",
-    };
-    format!("if let Some(value) = {value}? {{ {set} }}")
+    match &field.shape {
+        Shape::Single(Type::Value) => format!("{{ let value = read::value(map)?; {set} }}"),
+        Shape::Single(Type::Bytes) => format!("if let Some(value) = read::bytes(map)? {{ {set} }}"),
+        Shape::Single(Type::Message) => format!(
+            "{{
+                let mut slot = None;
+                read::message(map, trail, &mut slot)?;
+                if let Some(value) = slot {{ {set} }}
+            }}"
+        ),
+        _ => format!("if let Some(value) = read::optional(map)? {{ {set} }}"),
+    }
 }
 
 fn arms(out: &mut String, message: &Message, oneof: &OneOf) {

@@ -7,58 +7,71 @@ use serde_json::Map;
 
 use super::{Struct, Value, number_value};
 
-/// Lengths of nested bodies in the order in which they are written: measured once, not again at each level.
-#[derive(Default)]
-struct Lengths(Vec<usize>);
+/// The length of a `Struct`, noting that of each body in it.
+fn object_len<N: Notes>(map: &Map<String, serde_json::Value>, notes: &mut N) -> usize {
+    let mut total = 0;
+    for (key, value) in map {
+        let place = notes.reserve();
+        let body = string_len(key) + delimited_len(value_len(value, notes));
+        notes.fill(place, body);
+        total += delimited_len(body);
+    }
+    total
+}
 
-impl Lengths {
-    fn object(&mut self, map: &Map<String, serde_json::Value>) -> usize {
-        let mut total = 0;
-        for (key, value) in map {
-            let slot = self.reserve();
-            let body = string_len(key) + delimited_len(self.value(value));
-            self.fill(slot, body);
-            total += delimited_len(body);
+/// The length of a `Value`, noting it and that of each body in it.
+fn value_len<N: Notes>(value: &serde_json::Value, notes: &mut N) -> usize {
+    let place = notes.reserve();
+    let body = match value {
+        serde_json::Value::Null | serde_json::Value::Bool(_) => 2,
+        serde_json::Value::Number(_) => 9,
+        serde_json::Value::String(text) => string_len(text),
+        serde_json::Value::Array(items) => {
+            let inner = notes.reserve();
+            let length = items
+                .iter()
+                .map(|item| delimited_len(value_len(item, notes)))
+                .sum();
+            notes.fill(inner, length);
+            delimited_len(length)
         }
-        total
-    }
+        serde_json::Value::Object(map) => {
+            let inner = notes.reserve();
+            let length = object_len(map, notes);
+            notes.fill(inner, length);
+            delimited_len(length)
+        }
+    };
+    notes.fill(place, body);
+    body
+}
 
-    fn value(&mut self, value: &serde_json::Value) -> usize {
-        let slot = self.reserve();
-        let body = match value {
-            serde_json::Value::Null | serde_json::Value::Bool(_) => 2,
-            serde_json::Value::Number(_) => 9,
-            serde_json::Value::String(text) => string_len(text),
-            serde_json::Value::Array(items) => {
-                let inner = self.reserve();
-                let length = items
-                    .iter()
-                    .map(|item| delimited_len(self.value(item)))
-                    .sum();
-                self.fill(inner, length);
-                delimited_len(length)
-            }
-            serde_json::Value::Object(map) => {
-                let inner = self.reserve();
-                let length = self.object(map);
-                self.fill(inner, length);
-                delimited_len(length)
-            }
-        };
-        self.fill(slot, body);
-        body
-    }
+/// Lengths of nested bodies in the order in which they are written: measured once, not again at each level.
+trait Notes {
+    fn reserve(&mut self) -> usize;
+    fn fill(&mut self, place: usize, length: usize);
+}
 
+impl Notes for Vec<usize> {
     fn reserve(&mut self) -> usize {
-        self.0.push(0);
-        self.0.len() - 1
+        self.push(0);
+        self.len() - 1
     }
 
-    fn fill(&mut self, slot: usize, length: usize) {
-        if let Some(place) = self.0.get_mut(slot) {
+    fn fill(&mut self, place: usize, length: usize) {
+        if let Some(place) = self.get_mut(place) {
             *place = length;
         }
     }
+}
+
+/// For those who want the length of the whole only.
+impl Notes for () {
+    fn reserve(&mut self) -> usize {
+        0
+    }
+
+    fn fill(&mut self, _: usize, _: usize) {}
 }
 
 struct Writer<'a, B> {
@@ -138,13 +151,10 @@ fn delimited_len(body: usize) -> usize {
 
 impl prost::Message for Struct {
     fn encode_raw(&self, buf: &mut impl BufMut) {
-        let mut lengths = Lengths::default();
-        lengths.object(&self.0);
-        Writer {
-            lengths: lengths.0.into_iter(),
-            buf,
-        }
-        .object(&self.0);
+        let mut lengths = Vec::new();
+        object_len(&self.0, &mut lengths);
+        let lengths = lengths.into_iter();
+        Writer { lengths, buf }.object(&self.0);
     }
 
     fn merge_field(
@@ -164,7 +174,7 @@ impl prost::Message for Struct {
     }
 
     fn encoded_len(&self) -> usize {
-        Lengths::default().object(&self.0)
+        object_len(&self.0, &mut ())
     }
 
     fn clear(&mut self) {
@@ -174,9 +184,9 @@ impl prost::Message for Struct {
 
 impl prost::Message for Value {
     fn encode_raw(&self, buf: &mut impl BufMut) {
-        let mut lengths = Lengths::default();
-        lengths.value(&self.0);
-        let mut lengths = lengths.0.into_iter();
+        let mut lengths = Vec::new();
+        value_len(&self.0, &mut lengths);
+        let mut lengths = lengths.into_iter();
         // The length of the outermost body is written by whoever holds it.
         lengths.next();
         Writer { lengths, buf }.kind(&self.0);
@@ -229,7 +239,7 @@ impl prost::Message for Value {
     }
 
     fn encoded_len(&self) -> usize {
-        Lengths::default().value(&self.0)
+        value_len(&self.0, &mut ())
     }
 
     fn clear(&mut self) {
@@ -323,12 +333,12 @@ mod tests {
             // Two entries, a text, the array and its list, and the object around them with its fields.
             bodies += 2 + 1 + 2 + 2;
         }
-        let mut lengths = Lengths::default();
-        lengths.value(&value);
-        assert_eq!(lengths.0.len(), bodies);
+        let mut lengths = Vec::new();
+        value_len(&value, &mut lengths);
+        assert_eq!(lengths.len(), bodies);
 
         let mut out = Vec::new();
-        let mut lengths = lengths.0.into_iter();
+        let mut lengths = lengths.into_iter();
         lengths.next();
         let mut writer = Writer {
             lengths,
