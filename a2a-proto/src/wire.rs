@@ -13,7 +13,7 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use crate::json::{self, JsonError};
-use crate::v1::{SendMessageResponse, StreamResponse, Task, TaskState};
+use crate::v1::{DecodedCard, SendMessageResponse, StreamResponse, Task, TaskState};
 use crate::{A2aError, Call, FieldViolation, Method, Reply, StreamCall};
 
 /// Any of the eleven operations.
@@ -177,17 +177,17 @@ impl From<StreamCall> for Operation {
 ///
 /// # Errors
 ///
-/// When it is not the JSON of such an answer.
-pub fn read_reply(call: &Call, json: &[u8]) -> Result<Reply, ReplyError> {
-    match call {
-        Call::SendMessage(_) => {
+/// When it is not the JSON of such an answer, or the operation is answered by a stream.
+pub fn read_reply(method: Method, json: &[u8]) -> Result<Reply, ReplyError> {
+    match method {
+        Method::SendMessage => {
             let reply: SendMessageResponse = json::from_slice(json)?;
             match reply.payload {
                 Some(_) => Ok(Reply::Sent(reply)),
                 None => Err(no_payload(json)),
             }
         }
-        Call::GetTask(_) | Call::CancelTask(_) => {
+        Method::GetTask | Method::CancelTask => {
             let task: Task = json::from_slice(json)?;
             // Only what 0.3 sends, or nothing at all, is without a state.
             if task.state() == TaskState::Unspecified && says_kind(json) {
@@ -195,13 +195,14 @@ pub fn read_reply(call: &Call, json: &[u8]) -> Result<Reply, ReplyError> {
             }
             Ok(Reply::Task(task))
         }
-        Call::ListTasks(_) => Ok(Reply::Tasks(json::from_slice(json)?)),
-        Call::CreateTaskPushNotificationConfig(_) | Call::GetTaskPushNotificationConfig(_) => {
+        Method::ListTasks => Ok(Reply::Tasks(json::from_slice(json)?)),
+        Method::CreateTaskPushNotificationConfig | Method::GetTaskPushNotificationConfig => {
             Ok(Reply::PushConfig(json::from_slice(json)?))
         }
-        Call::ListTaskPushNotificationConfigs(_) => Ok(Reply::PushConfigs(json::from_slice(json)?)),
-        Call::DeleteTaskPushNotificationConfig(_) => Ok(Reply::Deleted),
-        Call::GetExtendedAgentCard(_) => Ok(Reply::Card(json::from_slice(json)?)),
+        Method::ListTaskPushNotificationConfigs => Ok(Reply::PushConfigs(json::from_slice(json)?)),
+        Method::DeleteTaskPushNotificationConfig => Ok(Reply::Deleted),
+        Method::GetExtendedAgentCard => Ok(Reply::Card(DecodedCard::from_slice(json)?.into_card())),
+        Method::SendStreamingMessage | Method::SubscribeToTask => Err(ReplyError::Empty),
     }
 }
 
@@ -216,6 +217,12 @@ pub fn read_event(json: &[u8]) -> Result<StreamResponse, ReplyError> {
         Some(_) => Ok(event),
         None => Err(no_payload(json)),
     }
+}
+
+/// Whether the bytes are JSON, of any shape.
+#[must_use]
+pub fn is_json(json: &[u8]) -> bool {
+    serde_json::from_slice::<IgnoredAny>(json).is_ok()
 }
 
 fn no_payload(json: &[u8]) -> ReplyError {
@@ -237,7 +244,7 @@ fn write<M: json::Message>(out: &mut Vec<u8>, message: &M) {
 fn read<M: json::Message>(json: &[u8]) -> Result<M, A2aError> {
     json::from_slice(json).map_err(|error| {
         // JSON that is nested too deep is reported as syntax, and is none the less JSON.
-        if error.is_syntax() && serde_json::from_slice::<IgnoredAny>(json).is_err() {
+        if error.is_syntax() && !is_json(json) {
             A2aError::parse_error("the request is not valid JSON").with_source(error)
         } else {
             A2aError::invalid_fields(vec![FieldViolation::from(error)])

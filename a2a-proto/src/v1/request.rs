@@ -169,3 +169,28 @@ impl SubscribeToTaskRequest {
         }
     }
 }
+
+/// The request about the task with that id.
+macro_rules! about_a_task {
+    ($($request:ident),*) => {$(
+        impl From<&str> for $request {
+            fn from(id: &str) -> Self {
+                Self::new(id)
+            }
+        }
+
+        impl From<String> for $request {
+            fn from(id: String) -> Self {
+                Self::new(id)
+            }
+        }
+
+        impl From<&String> for $request {
+            fn from(id: &String) -> Self {
+                Self::new(id)
+            }
+        }
+    )*};
+}
+
+about_a_task!(GetTaskRequest, CancelTaskRequest, SubscribeToTaskRequest);

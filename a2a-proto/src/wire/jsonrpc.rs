@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use super::{Operation, members};
+use super::{Operation, is_json, members};
 use crate::{A2aError, Method};
 
 /// The media type of requests and plain answers.
@@ -118,7 +117,7 @@ impl<'a> Request<'a> {
 
 /// Tells bad JSON from good JSON of the wrong shape.
 fn envelope_fault(body: &[u8], error: serde_json::Error) -> A2aError {
-    if !error.is_data() || serde_json::from_slice::<IgnoredAny>(body).is_err() {
+    if !error.is_data() || !is_json(body) {
         return A2aError::parse_error("the body is not valid JSON").with_source(error);
     }
     match body.trim_ascii_start().first() {

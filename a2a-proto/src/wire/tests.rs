@@ -2,7 +2,6 @@ use serde_json::json;
 
 use super::*;
 use crate::ErrorCode;
-use crate::v1::GetTaskRequest;
 
 #[test]
 fn jrpc_14_nothing_and_null_are_an_empty_request_of_every_operation() {
@@ -38,30 +37,28 @@ fn err_06_faults_of_a_request_name_the_field() {
 
 #[test]
 fn w19_the_answer_to_a_delete_is_not_looked_at() {
-    let call = Call::DeleteTaskPushNotificationConfig(Default::default());
     for json in ["", "null", "{}", "Deleted"] {
-        assert_eq!(read_reply(&call, json.as_bytes()).unwrap(), Reply::Deleted);
+        assert_eq!(
+            read_reply(Method::DeleteTaskPushNotificationConfig, json.as_bytes()).unwrap(),
+            Reply::Deleted
+        );
     }
 }
 
 #[test]
 fn replies_without_a_payload_and_replies_of_0_3_are_told_apart() {
-    let send = Call::SendMessage(Default::default());
-    let get = Call::GetTask(GetTaskRequest::default());
+    let (send, get) = (Method::SendMessage, Method::GetTask);
     let old = br#"{"kind":"task","id":"t","contextId":"c","status":{"state":"working"}}"#;
     assert!(matches!(
-        read_reply(&send, old),
+        read_reply(send, old),
         Err(ReplyError::OldProtocol)
     ));
-    assert!(matches!(
-        read_reply(&get, old),
-        Err(ReplyError::OldProtocol)
-    ));
+    assert!(matches!(read_reply(get, old), Err(ReplyError::OldProtocol)));
     assert!(matches!(
         read_event(br#"{"kind":"status-update","taskId":"t","final":true}"#),
         Err(ReplyError::OldProtocol)
     ));
-    assert!(matches!(read_reply(&send, b"{}"), Err(ReplyError::Empty)));
+    assert!(matches!(read_reply(send, b"{}"), Err(ReplyError::Empty)));
     assert!(matches!(read_event(b"{}"), Err(ReplyError::Empty)));
     assert!(matches!(read_event(b"{"), Err(ReplyError::Json(_))));
 }
@@ -70,10 +67,7 @@ fn replies_without_a_payload_and_replies_of_0_3_are_told_apart() {
 fn fb_unknown_members_and_states_do_not_fail_a_reply() {
     let json =
         json!({"task": {"id": "t", "new": 1, "status": {"state": "TASK_STATE_NEW"}}, "x": {}});
-    let reply = read_reply(
-        &Call::SendMessage(Default::default()),
-        json.to_string().as_bytes(),
-    );
+    let reply = read_reply(Method::SendMessage, json.to_string().as_bytes());
     assert!(matches!(reply, Ok(Reply::Sent(_))));
 }
 

@@ -1,0 +1,287 @@
+//! How a client is made.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2a_proto::Binding;
+use a2a_proto::v1::{AgentInterface, DecodedCard};
+use http::{HeaderName, HeaderValue};
+
+use crate::client::Parts;
+use crate::error::{Error, Result};
+use crate::interceptor::Interceptor;
+use crate::transport::http::{Http, printable};
+use crate::transport::{self, Transport};
+use crate::{CallContext, Client, card, select};
+
+/// Settings of a [`Client`]; what is wrong with them is told when it is made.
+///
+/// ```no_run
+/// # async fn run() -> a2a_client::Result<()> {
+/// use a2a_client::{Binding, Client};
+///
+/// let client = Client::builder()
+///     .prefer([Binding::Grpc])
+///     .header("authorization", "Bearer …")
+///     .extension("https://kagent.dev/extensions/hitl/v1")
+///     .connect("https://agent.example.com")
+///     .await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+#[must_use = "settings do nothing until a client is made of them"]
+pub struct ClientBuilder {
+    preferred: Vec<Binding>,
+    context: CallContext,
+    interceptors: Vec<Arc<dyn Interceptor>>,
+    limits: Limits,
+    grpc_tls: Option<bool>,
+    fault: Option<String>,
+}
+
+/// Sizes and times.
+#[derive(Clone, Debug)]
+pub(crate) struct Limits {
+    pub(crate) connect: Duration,
+    pub(crate) read_call: Duration,
+    pub(crate) message_bytes: usize,
+    pub(crate) ping_interval: Duration,
+    pub(crate) ping_timeout: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            read_call: Duration::from_secs(60),
+            message_bytes: 16 * 1024 * 1024,
+            ping_interval: Duration::from_secs(20),
+            ping_timeout: Duration::from_secs(20),
+        }
+    }
+}
+
+impl ClientBuilder {
+    pub(crate) fn new() -> Self {
+        Self {
+            preferred: Vec::new(),
+            context: CallContext::new(),
+            interceptors: Vec::new(),
+            limits: Limits::default(),
+            grpc_tls: None,
+            fault: None,
+        }
+    }
+
+    /// Prefers these bindings in this order; by default the agent's order decides.
+    pub fn prefer(mut self, bindings: impl IntoIterator<Item = Binding>) -> Self {
+        self.preferred = bindings.into_iter().collect();
+        self
+    }
+
+    /// Sends a header with every request, that for the card included; on gRPC it is metadata.
+    pub fn header<N, V>(mut self, name: N, value: V) -> Self
+    where
+        N: TryInto<HeaderName>,
+        V: TryInto<HeaderValue>,
+    {
+        match (name.try_into(), value.try_into()) {
+            (Ok(name), Ok(mut value)) => {
+                value.set_sensitive(true);
+                self.context.headers_mut().append(name, value);
+            }
+            (Err(_), _) => self.fault = Some("a header has a name that can't be one".to_owned()),
+            (Ok(name), Err(_)) => {
+                self.fault = Some(format!("the header {name} has a value that can't be one"))
+            }
+        }
+        self
+    }
+
+    /// Asks for an extension with every request.
+    pub fn extension(mut self, uri: impl AsRef<str> + Into<String>) -> Self {
+        self.context.extensions_mut().add(uri);
+        self
+    }
+
+    /// Adds an interceptor; the first one added is the outermost.
+    pub fn interceptor(mut self, interceptor: impl Interceptor) -> Self {
+        self.interceptors.push(Arc::new(interceptor));
+        self
+    }
+
+    /// Limits the time of every call, as [`Client::with_timeout`] does.
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.context.set_timeout(Some(limit));
+        self
+    }
+
+    /// Limits the time to connect; 10 s by default.
+    pub fn connect_timeout(mut self, limit: Duration) -> Self {
+        self.limits.connect = limit;
+        self
+    }
+
+    /// Limits the size of an answer and of an event; 16 MiB by default. What is larger is an error.
+    pub fn max_message_bytes(mut self, limit: usize) -> Self {
+        self.limits.message_bytes = limit;
+        self
+    }
+
+    /// Uses the tenant in place of the one that the agent's card names.
+    pub fn tenant(mut self, tenant: impl Into<String>) -> Self {
+        self.context.set_tenant(tenant);
+        self
+    }
+
+    /// Says whether a gRPC address without a scheme is reached by TLS; by default it is when its port is 443.
+    pub fn grpc_tls(mut self, tls: bool) -> Self {
+        self.grpc_tls = Some(tls);
+        self
+    }
+
+    /// Fetches the card of the agent at that URL and makes a client for it.
+    ///
+    /// The URL is the agent's base URL or that of the card itself; without a scheme it is https.
+    ///
+    /// # Errors
+    ///
+    /// When the card can't be fetched or read, or names no interface that this client can speak to
+    /// ([`Error::peer_speaks`] tells an agent of another version).
+    pub async fn connect(self, url: impl AsRef<str>) -> Result<Client> {
+        self.check()?;
+        let http = Http::new(&self.limits)?;
+        let card = card::fetch(&http, url.as_ref(), &self.context, self.limits.read_call).await?;
+        self.with_card(card, Some(http))
+    }
+
+    /// Makes a client for the agent of that card.
+    ///
+    /// # Errors
+    ///
+    /// As for [`connect`](Self::connect).
+    pub fn from_card(self, card: impl Into<DecodedCard>) -> Result<Client> {
+        self.check()?;
+        self.with_card(card.into(), None)
+    }
+
+    /// Makes a client for an agent of which no card is at hand. Nothing is checked before it is sent.
+    ///
+    /// # Errors
+    ///
+    /// When the address is none, or this build lacks the binding.
+    pub fn from_endpoint(self, binding: Binding, url: impl Into<String>) -> Result<Client> {
+        self.check()?;
+        let interface = AgentInterface::new(url, binding);
+        self.build(None, binding, interface, None)
+    }
+
+    /// Makes a client that calls through a transport of the caller's own.
+    ///
+    /// # Errors
+    ///
+    /// When a setting is wrong.
+    pub fn from_transport(
+        self,
+        transport: impl Transport,
+        card: Option<DecodedCard>,
+    ) -> Result<Client> {
+        self.check()?;
+        Ok(self.finish(
+            card,
+            AgentInterface::default(),
+            "in process".to_owned(),
+            Arc::new(transport),
+        ))
+    }
+
+    fn check(&self) -> Result<()> {
+        match &self.fault {
+            Some(fault) => Err(Error::builder(fault)),
+            None => Ok(()),
+        }
+    }
+
+    fn with_card(self, card: DecodedCard, http: Option<Http>) -> Result<Client> {
+        let candidates = select::candidates(&card, &self.preferred)?;
+        let (binding, interface) = candidates
+            .into_iter()
+            .next()
+            .ok_or_else(|| Error::builder("the card names no interface"))?;
+        self.build(Some(card), binding, interface, http)
+    }
+
+    fn build(
+        self,
+        card: Option<DecodedCard>,
+        binding: Binding,
+        interface: AgentInterface,
+        http: Option<Http>,
+    ) -> Result<Client> {
+        let endpoint = printable(&interface.url);
+        let transport = self
+            .transport(binding, &interface.url, http)
+            .map_err(|error| error.at(&endpoint))?;
+        Ok(self.finish(card, interface, endpoint, transport))
+    }
+
+    fn transport(
+        &self,
+        binding: Binding,
+        url: &str,
+        http: Option<Http>,
+    ) -> Result<Arc<dyn Transport>> {
+        let http = || http.map_or_else(|| Http::new(&self.limits), Ok);
+        let limit = self.limits.message_bytes;
+        match binding {
+            #[cfg(feature = "grpc")]
+            Binding::Grpc => {
+                let address = transport::grpc::Address::parse(url, self.grpc_tls)?;
+                Ok(Arc::new(transport::grpc::Grpc::new(
+                    &address,
+                    &self.limits,
+                )?))
+            }
+            #[cfg(feature = "jsonrpc")]
+            Binding::JsonRpc => Ok(Arc::new(transport::jsonrpc::JsonRpc::new(
+                http()?,
+                url,
+                limit,
+            )?)),
+            #[cfg(feature = "rest")]
+            Binding::HttpJson => Ok(Arc::new(transport::rest::Rest::new(http()?, url, limit)?)),
+            #[allow(unreachable_patterns, reason = "no binding is left with all features")]
+            _ => Err(Error::builder(format!("this build has no {binding}"))),
+        }
+    }
+
+    fn finish(
+        self,
+        card: Option<DecodedCard>,
+        interface: AgentInterface,
+        endpoint: String,
+        transport: Arc<dyn Transport>,
+    ) -> Client {
+        let parts = Parts {
+            card,
+            interface,
+            endpoint,
+            transport,
+            interceptors: self.interceptors.into(),
+            read_limit: self.limits.read_call,
+        };
+        Client::from_parts(parts, self.context)
+    }
+}
+
+impl std::fmt::Debug for ClientBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ClientBuilder")
+            .field("preferred", &self.preferred)
+            .field("context", &self.context)
+            .field("interceptors", &self.interceptors.len())
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,102 @@
+//! Where an agent's card is, and how it is fetched.
+
+use std::time::Duration;
+
+use ::http::Method;
+use a2a_proto::v1::DecodedCard;
+use reqwest::Url;
+
+use crate::CallContext;
+use crate::error::{Error, Kind, Result};
+use crate::transport::http::{self, Http, Request};
+
+const WELL_KNOWN: &str = ".well-known/agent-card.json";
+
+/// Cards are small; what is larger is something else.
+const LIMIT: usize = 1024 * 1024;
+
+/// Fetches the card of the agent at a base URL, or the card at its own URL.
+pub(crate) async fn fetch(
+    http: &Http,
+    url: &str,
+    context: &CallContext,
+    limit: Duration,
+) -> Result<DecodedCard> {
+    let url = location(url)?;
+    let endpoint = http::printable(url.as_str());
+    let fetching = fetch_from(http, url, context);
+    match tokio::time::timeout(limit, fetching).await {
+        Ok(outcome) => outcome,
+        Err(_) => Err(Error::new(Kind::Timeout)),
+    }
+    .map_err(|error| error.at(&endpoint))
+}
+
+async fn fetch_from(http: &Http, url: Url, context: &CallContext) -> Result<DecodedCard> {
+    let request = Request {
+        verb: Method::GET,
+        url,
+        accept: "application/json, application/a2a+json",
+        body: None,
+        context,
+    };
+    let (head, body) = http.send(request).await?.into_parts();
+    if !head.status.is_success() {
+        return Err(http::status_error(head.status));
+    }
+    let body = http::read(body, LIMIT).await?;
+    DecodedCard::from_slice(&body)
+        .map_err(|error| Error::decode("the agent card can't be read").with_source(error))
+}
+
+/// The URL of the card: a base URL has the well-known path joined to its own, one that names a JSON file is used as it
+/// is.
+fn location(url: &str) -> Result<Url> {
+    let with_scheme = match url.contains("://") {
+        true => url.to_owned(),
+        false => format!("https://{url}"),
+    };
+    let mut url = http::parse_url(&with_scheme)?;
+    if url.path().ends_with(".json") || url.path().contains("/.well-known/") {
+        return Ok(url);
+    }
+    let path = format!("{}/{WELL_KNOWN}", url.path().trim_end_matches('/'));
+    url.set_path(&path);
+    Ok(url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn card_16_the_well_known_path_is_joined_and_a_full_url_kept() {
+        for (url, expected) in [
+            (
+                "https://h.test",
+                "https://h.test/.well-known/agent-card.json",
+            ),
+            (
+                "https://h.test/",
+                "https://h.test/.well-known/agent-card.json",
+            ),
+            (
+                "https://h.test/p",
+                "https://h.test/p/.well-known/agent-card.json",
+            ),
+            (
+                "https://h.test/p/?k=v",
+                "https://h.test/p/.well-known/agent-card.json?k=v",
+            ),
+            (
+                "http://h.test/p/.well-known/agent-card.json",
+                "http://h.test/p/.well-known/agent-card.json",
+            ),
+            ("http://h.test/cards/my.json", "http://h.test/cards/my.json"),
+            ("h.test", "https://h.test/.well-known/agent-card.json"),
+        ] {
+            assert_eq!(location(url).unwrap().as_str(), expected);
+        }
+        assert!(location("grpc://h.test").unwrap_err().is_builder());
+    }
+}

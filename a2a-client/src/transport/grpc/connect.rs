@@ -1,0 +1,77 @@
+//! The HTTP/2 connections below gRPC.
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use http::Uri;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use tonic::body::Body;
+use tower_service::Service;
+
+use crate::builder::Limits;
+use crate::error::{BoxError, Result};
+use crate::transport::tls;
+
+/// Connects when it is first used and again after a connection is lost.
+pub(super) type Channel = Client<Deadline<HttpsConnector<HttpConnector>>, Body>;
+
+pub(super) fn channel(limits: &Limits) -> Result<Channel> {
+    let mut tcp = HttpConnector::new();
+    tcp.enforce_http(false);
+    tcp.set_nodelay(true);
+    tcp.set_keepalive(Some(limits.ping_interval));
+    let connector = HttpsConnectorBuilder::new()
+        .with_tls_config(tls::config()?)
+        .https_or_http()
+        .enable_http2()
+        .wrap_connector(tcp);
+    let connector = Deadline {
+        connector,
+        limit: limits.connect,
+    };
+    Ok(Client::builder(TokioExecutor::new())
+        .http2_only(true)
+        .http2_adaptive_window(true)
+        // A quiet stream is healthy as long as its connection answers pings.
+        .http2_keep_alive_interval(limits.ping_interval)
+        .http2_keep_alive_timeout(limits.ping_timeout)
+        .timer(TokioTimer::new())
+        .pool_timer(TokioTimer::new())
+        .build(connector))
+}
+
+/// Bounds connecting as a whole: the name, TCP and TLS.
+#[derive(Clone, Debug)]
+pub(super) struct Deadline<C> {
+    connector: C,
+    limit: Duration,
+}
+
+impl<C> Service<Uri> for Deadline<C>
+where
+    C: Service<Uri, Error = BoxError>,
+    C::Future: Send + 'static,
+{
+    type Response = C::Response;
+    type Error = BoxError;
+    type Future = Pin<Box<dyn Future<Output = Result<C::Response, BoxError>> + Send>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.connector.poll_ready(cx)
+    }
+
+    fn call(&mut self, uri: Uri) -> Self::Future {
+        let connecting = tokio::time::timeout(self.limit, self.connector.call(uri));
+        Box::pin(async {
+            connecting
+                .await
+                .unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut).into()))
+        })
+    }
+}
