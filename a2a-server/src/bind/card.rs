@@ -100,6 +100,8 @@ impl Inner {
     fn interfaces(&self, base: &str) -> Vec<AgentInterface> {
         let base = base.trim_end_matches('/');
         let url = |binding| match binding {
+            // Frameworks that mount under a prefix know it without a slash at its end.
+            Binding::JsonRpc if self.json_rpc_path == "/" && has_path(base) => base.to_owned(),
             Binding::JsonRpc => format!("{base}{}", self.json_rpc_path),
             Binding::HttpJson => base.to_owned(),
             Binding::Grpc => authority(base),
@@ -125,6 +127,12 @@ fn url_of(mut address: SocketAddr) -> String {
         });
     }
     format!("http://{address}")
+}
+
+fn has_path(url: &str) -> bool {
+    url.split_once("://")
+        .map_or(url, |(_, rest)| rest)
+        .contains('/')
 }
 
 /// Host and port of a URL: several gRPC clients take nothing else.

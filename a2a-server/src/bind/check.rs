@@ -2,7 +2,7 @@
 
 use a2a_proto::header::Extensions;
 use a2a_proto::v1::{
-    AgentCapabilities, CancelTaskRequest, ListTaskPushNotificationConfigsRequest, ListTasksRequest,
+    AgentCard, CancelTaskRequest, ListTaskPushNotificationConfigsRequest, ListTasksRequest,
     Message, SendMessageRequest,
 };
 use a2a_proto::wire::Operation;
@@ -23,8 +23,8 @@ pub(super) fn operation(
     if !faults.is_empty() {
         return Err(A2aError::invalid_fields(faults));
     }
-    required_extensions(endpoint, requested)?;
-    capability(endpoint, operation)
+    required_extensions(&endpoint.card, requested)?;
+    capability(&endpoint.card, operation)
 }
 
 fn faults(limits: &Limits, operation: &Operation) -> Vec<FieldViolation> {
@@ -151,15 +151,10 @@ fn size(metadata: Option<&Struct>) -> usize {
     metadata.map_or(0, Struct::encoded_len)
 }
 
-fn required_extensions(endpoint: &Inner, requested: &Extensions) -> Result<(), A2aError> {
-    let declared = endpoint
-        .capabilities()
-        .map(|capabilities| &*capabilities.extensions);
-    let missing: Vec<&str> = declared
-        .unwrap_or_default()
-        .iter()
-        .filter(|extension| extension.required && !requested.contains(&extension.uri))
-        .map(|extension| &*extension.uri)
+fn required_extensions(card: &AgentCard, requested: &Extensions) -> Result<(), A2aError> {
+    let missing: Vec<&str> = card
+        .required_extensions()
+        .filter(|uri| !requested.contains(uri))
         .collect();
     if missing.is_empty() {
         return Ok(());
@@ -171,41 +166,35 @@ fn required_extensions(endpoint: &Inner, requested: &Extensions) -> Result<(), A
     .with_metadata("requiredExtensions", missing))
 }
 
-fn capability(endpoint: &Inner, operation: &Operation) -> Result<(), A2aError> {
-    let announced = |capability: fn(&AgentCapabilities) -> Option<bool>| {
-        endpoint.capabilities().and_then(capability) == Some(true)
-    };
-    let inline_push = match operation {
-        Operation::Unary(Call::SendMessage(request))
-        | Operation::Stream(StreamCall::SendStreamingMessage(request)) => request
-            .configuration
-            .as_ref()
-            .is_some_and(|configuration| configuration.task_push_notification_config.is_some()),
-        _ => false,
-    };
+fn capability(card: &AgentCard, operation: &Operation) -> Result<(), A2aError> {
     match operation.method() {
-        Method::SendStreamingMessage | Method::SubscribeToTask
-            if !announced(|capabilities| capabilities.streaming) =>
-        {
-            Err(A2aError::unsupported_operation(
-                "this agent does not stream",
-            ))
+        Method::SendStreamingMessage | Method::SubscribeToTask if !card.supports_streaming() => {
+            let text = "this agent does not stream";
+            Err(A2aError::unsupported_operation(text))
         }
-        Method::GetExtendedAgentCard
-            if !announced(|capabilities| capabilities.extended_agent_card) =>
-        {
-            Err(A2aError::unsupported_operation(
-                "this agent has no extended card",
-            ))
+        Method::GetExtendedAgentCard if !card.has_extended_card() => {
+            let text = "this agent has no extended card";
+            Err(A2aError::unsupported_operation(text))
         }
         method
-            if (inline_push || is_push(method))
-                && !announced(|capabilities| capabilities.push_notifications) =>
+            if (is_push(method) || registers_push(operation))
+                && !card.supports_push_notifications() =>
         {
             Err(push_not_supported())
         }
         _ => Ok(()),
     }
+}
+
+/// Whether a message brings a push configuration along.
+fn registers_push(operation: &Operation) -> bool {
+    let (Operation::Unary(Call::SendMessage(request))
+    | Operation::Stream(StreamCall::SendStreamingMessage(request))) = operation
+    else {
+        return false;
+    };
+    let configuration = request.configuration.as_ref();
+    configuration.is_some_and(|given| given.task_push_notification_config.is_some())
 }
 
 fn is_push(method: Method) -> bool {
@@ -216,10 +205,4 @@ fn is_push(method: Method) -> bool {
             | Method::ListTaskPushNotificationConfigs
             | Method::DeleteTaskPushNotificationConfig
     )
-}
-
-impl Inner {
-    pub(super) fn capabilities(&self) -> Option<&AgentCapabilities> {
-        self.card.capabilities.as_ref()
-    }
 }

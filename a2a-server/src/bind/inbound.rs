@@ -69,13 +69,8 @@ impl Endpoint {
     pub(crate) async fn admit(&self, parts: Parts) -> Result<Inbound, Refusal> {
         let principal = self.0.authenticate(&parts).await?;
         let requested = Extensions::of(&parts.headers);
-        let declared = self.0.capabilities().map(|declared| &*declared.extensions);
-        let activated = declared
-            .unwrap_or_default()
-            .iter()
-            .map(|extension| &*extension.uri)
-            .filter(|uri| requested.contains(uri))
-            .collect();
+        let declared = self.0.card.extensions().map(|extension| &*extension.uri);
+        let activated = declared.filter(|uri| requested.contains(uri)).collect();
         Ok(Inbound {
             endpoint: self.clone(),
             principal,

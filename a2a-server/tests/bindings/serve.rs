@@ -1,0 +1,144 @@
+//! The listener: connections that are silent, large, or still open at the end.
+
+use std::time::Duration;
+
+use a2a_proto::A2aError;
+use a2a_server::Limits;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::time::Instant;
+
+use crate::support::{CURRENT, Peer, Script, card, within};
+
+/// How long the server leaves a connection open on which these bytes come at first.
+async fn lives(bytes: &[u8]) -> Duration {
+    let peer = Peer::start(Script::default()).await;
+    let mut socket = TcpStream::connect(peer.server.local_addr()).await.unwrap();
+    let start = Instant::now();
+    socket.write_all(bytes).await.unwrap();
+    let mut rest = Vec::new();
+    let _ = socket.read_to_end(&mut rest).await;
+    start.elapsed()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_sends_no_whole_head_is_closed_after_10_seconds() {
+    within(async {
+        for bytes in [
+            &b""[..],
+            b"PRI * HTTP/2.0\r\n",
+            b"GET / HT",
+            b"GET / HTTP/1.1\r\nhost: x\r\n",
+        ] {
+            assert_eq!(lives(bytes).await.as_secs(), 10, "{bytes:?}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_http2_connection_is_pinged_and_closed_when_it_does_not_answer() {
+    within(async {
+        let mut preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
+        // An empty SETTINGS frame.
+        preface.extend([0, 0, 0, 4, 0, 0, 0, 0, 0]);
+        assert_eq!(lives(&preface).await.as_secs(), 40);
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_http1_connection_may_wait_for_its_next_request() {
+    within(async {
+        let request = b"GET /tasks/t1 HTTP/1.1\r\nhost: x\r\na2a-version: 1.0\r\n\r\n";
+        assert_eq!(lives(request).await.as_secs(), 75);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn sec_07_headers_over_the_limit_are_refused() {
+    within(async {
+        let peer = Peer::configured(Script::default(), card(), |builder| {
+            builder.limits(Limits::default().header_bytes(16 * 1024))
+        })
+        .await;
+        let large = "x".repeat(20 * 1024);
+        let headers = [("a2a-version", "1.0"), ("x-large", large.as_str())];
+        assert_eq!(peer.web().get("/tasks/t1", &headers).await.status, 431);
+        let headers = [("a2a-version", "1.0"), ("x-large", &large[..10_000])];
+        assert_eq!(peer.web().get("/tasks/t1", &headers).await.status, 200);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn shutdown_ends_open_streams_with_what_the_handler_says_and_refuses_new_connections() {
+    within(async {
+        let last_words =
+            A2aError::unavailable("shutting down").with_retry_after(Duration::from_secs(1));
+        let peer = Peer::start(Script::holding(Some(last_words))).await;
+        let address = peer.server.local_addr();
+        let mut stream = peer
+            .web()
+            .open("GET", "/tasks/t1:subscribe", CURRENT, None)
+            .await;
+        stream.event().await;
+        let (rest, ()) = tokio::join!(stream.read(), peer.server.shutdown());
+        assert!(
+            rest.text().contains("event: error") && rest.text().contains("UNAVAILABLE"),
+            "{rest:?}"
+        );
+        assert!(TcpStream::connect(address).await.is_err());
+        peer.server.wait().await;
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn shutdown_cuts_off_after_the_grace_what_does_not_end() {
+    within(async {
+        let peer = Peer::start(Script::holding(None)).await;
+        let mut stream = peer
+            .web()
+            .open("GET", "/tasks/t1:subscribe", CURRENT, None)
+            .await;
+        stream.event().await;
+        let start = Instant::now();
+        peer.server.shutdown().await;
+        assert_eq!(start.elapsed().as_secs(), 5);
+        peer.script.dropped().await;
+        assert!(!stream.read().await.text().contains("data"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_dropped_server_cuts_everything_off() {
+    within(async {
+        let peer = Peer::start(Script::holding(None)).await;
+        let mut stream = peer
+            .web()
+            .open("GET", "/tasks/t1:subscribe", CURRENT, None)
+            .await;
+        stream.event().await;
+        drop(peer.server);
+        peer.script.dropped().await;
+        assert!(!stream.read().await.text().contains("data"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_address_that_cannot_be_listened_on_is_named_with_a_remedy() {
+    within(async {
+        let peer = Peer::start(Script::default()).await;
+        let taken = peer.server.local_addr();
+        let error = peer.endpoint.bind(taken).await.unwrap_err();
+        assert!(error.to_string().contains(&taken.to_string()), "{error}");
+        assert!(error.to_string().contains("taken"), "{error}");
+        let error = peer.endpoint.bind("nonsense").await.unwrap_err();
+        assert!(error.to_string().contains("127.0.0.1:8080"), "{error}");
+    })
+    .await;
+}
