@@ -1,1 +1,1 @@
-//! x
+//! Programs that show how agents and clients are written; see `src/bin`.

@@ -81,7 +81,7 @@ pub struct Byo {
     environment: Environment,
     local: bool,
     address: String,
-    readiness_port: u16,
+    readiness_port: Option<u16>,
 }
 
 impl Byo {
@@ -92,7 +92,7 @@ impl Byo {
             environment: Environment::process(),
             local: false,
             address: LOCAL_ADDRESS.to_owned(),
-            readiness_port: READINESS_PORT,
+            readiness_port: None,
         }
     }
 
@@ -121,9 +121,10 @@ impl Byo {
         self
     }
 
-    /// Sets the port of `/readyz`; 8081 by default, 0 for a free one of each address family.
+    /// Sets the port of `/readyz`; by default the one behind the agent's, and 0, which is a free one of each address
+    /// family, where that is free too.
     pub fn readiness_port(mut self, port: u16) -> Self {
-        self.readiness_port = port;
+        self.readiness_port = Some(port);
         self
     }
 
@@ -147,7 +148,12 @@ impl Byo {
             .version_policy(VersionPolicy::AssumeCurrent)
             .build();
         let server = endpoint.bind(&self.address).await?;
-        let readiness = Readiness::bind(self.readiness_port)?;
+        let port_behind = if self.address.ends_with(":0") {
+            0
+        } else {
+            server.local_addr().port().wrapping_add(1)
+        };
+        let readiness = Readiness::bind(self.readiness_port.unwrap_or(port_behind))?;
         Ok(ByoServer {
             name,
             server,
@@ -265,7 +271,6 @@ fn configured(mut agent: AgentBuilder, config: Config) -> AgentBuilder {
 }
 
 const LOCAL_ADDRESS: &str = "127.0.0.1:8080";
-const READINESS_PORT: u16 = 8081;
 
 #[cfg(test)]
 mod tests;

@@ -15,7 +15,6 @@ fn echo() -> Byo {
     Byo::new(executor)
         .environment(Environment::empty())
         .listen("127.0.0.1:0")
-        .readiness_port(0)
 }
 
 async fn in_time<T>(work: impl Future<Output = T>) -> T {

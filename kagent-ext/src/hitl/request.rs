@@ -292,6 +292,15 @@ impl HitlTool {
         self.args.insert(name.into(), value.into());
         self
     }
+
+    /// The argument with that name, if it is a string; else an empty one.
+    #[must_use]
+    pub fn arg_str(&self, name: &str) -> &str {
+        self.args
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    }
 }
 
 impl NestedHitlRequest {
