@@ -6,6 +6,8 @@ pub mod byo;
 #[cfg(feature = "server")]
 pub mod caller;
 pub mod card;
+#[cfg(feature = "client")]
+pub mod client;
 pub mod config;
 pub mod hitl;
 pub mod part;
