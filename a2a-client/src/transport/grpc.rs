@@ -32,13 +32,21 @@ pub(crate) use address::Address;
 
 /// An agent behind a gRPC service.
 #[derive(Debug)]
-pub(crate) struct Grpc(Calls<Channel>);
+pub(crate) struct Grpc {
+    calls: Calls<Channel>,
+    /// For messages of both directions.
+    limit: usize,
+}
 
 impl Grpc {
     pub(crate) fn new(address: &Address, limits: &Limits) -> Result<Self> {
         let channel = connect::channel(limits)?;
         let calls = Calls::with_origin(channel, address.origin().clone());
-        Ok(Self(calls.max_decoding_message_size(limits.message_bytes)))
+        let limit = limits.message_bytes;
+        Ok(Self {
+            calls: calls.max_decoding_message_size(limit),
+            limit,
+        })
     }
 
     async fn call<M, R>(&self, method: Method, message: M, cx: &mut CallContext) -> Result<R>
@@ -46,15 +54,15 @@ impl Grpc {
         M: Message + 'static,
         R: Message + Default + 'static,
     {
-        let mut request = request(message, cx)?;
+        let mut request = self.request(message, cx)?;
         if let Some(timeout) = cx.timeout() {
             request.set_timeout(timeout);
         }
         let codec = ProstCodec::<M, R>::default();
-        let outcome = self.0.clone().unary(request, path(method), codec).await;
+        let outcome = self.calls.clone().unary(request, path(method), codec).await;
         let response = outcome.map_err(|status| {
             note_activated(status.metadata(), cx);
-            Error::from(status)
+            error(status, self.limit)
         })?;
         note_activated(response.metadata(), cx);
         Ok(response.into_inner())
@@ -64,16 +72,42 @@ impl Grpc {
     where
         M: Message + 'static,
     {
-        let request = request(message, cx)?;
+        let request = self.request(message, cx)?;
         let codec = ProstCodec::<M, StreamResponse>::default();
         let outcome = self
-            .0
+            .calls
             .clone()
             .server_streaming(request, path(method), codec)
             .await;
-        let response = outcome.map_err(Error::from)?;
+        let response = outcome.map_err(|status| error(status, self.limit))?;
         note_activated(response.metadata(), cx);
-        Ok(EventStream::new(Events(response.into_inner())))
+        Ok(EventStream::new(Events {
+            inner: response.into_inner(),
+            limit: self.limit,
+        }))
+    }
+
+    fn request<M: Message>(&self, message: M, cx: &CallContext) -> Result<Request<M>> {
+        let size = message.encoded_len();
+        if size > self.limit {
+            let text = format!("the message has {size} bytes, the limit is {}", self.limit);
+            return Err(Error::refused(A2aError::resource_exhausted(text)));
+        }
+        let mut headers = cx.headers().clone();
+        if let Ok(version) = HeaderValue::try_from(Version::V1_0.to_string()) {
+            headers.insert(A2A_VERSION, version);
+        }
+        for uri in cx.extensions().iter() {
+            if let Ok(uri) = HeaderValue::try_from(uri) {
+                headers.append(A2A_EXTENSIONS, uri);
+            }
+        }
+        let metadata = MetadataMap::from_headers(headers);
+        Ok(Request::from_parts(
+            metadata,
+            tonic::Extensions::new(),
+            message,
+        ))
     }
 }
 
@@ -118,70 +152,64 @@ fn path(method: Method) -> PathAndQuery {
     PathAndQuery::from_static(method.grpc_path())
 }
 
-fn request<M>(message: M, cx: &CallContext) -> Result<Request<M>> {
-    let bad_uri = |uri: &str| Error::builder(format!("{uri} can't stand in a header"));
-    let mut headers = cx.headers().clone();
-    if let Ok(version) = HeaderValue::try_from(Version::V1_0.to_string()) {
-        headers.insert(A2A_VERSION, version);
-    }
-    for uri in cx.extensions().iter() {
-        headers.append(
-            A2A_EXTENSIONS,
-            HeaderValue::try_from(uri).map_err(|_| bad_uri(uri))?,
-        );
-    }
-    let metadata = MetadataMap::from_headers(headers);
-    Ok(Request::from_parts(
-        metadata,
-        tonic::Extensions::new(),
-        message,
-    ))
-}
-
 fn note_activated(metadata: &MetadataMap, cx: &mut CallContext) {
     let activated = Extensions::of(metadata.as_ref());
     cx.activated_extensions_mut().extend(activated.iter());
 }
 
-/// The events of a stream; a status that the connection and not the agent gave is a broken connection.
-struct Events(Streaming<StreamResponse>);
+/// The events of a stream.
+struct Events {
+    inner: Streaming<StreamResponse>,
+    limit: usize,
+}
 
 impl Stream for Events {
     type Item = Result<StreamResponse>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        Poll::Ready(match ready!(Pin::new(&mut self.0).poll_next(cx)) {
-            Some(Ok(event)) if event.payload.is_none() => Some(Err(ReplyError::Empty.into())),
-            Some(Ok(event)) => Some(Ok(event)),
-            Some(Err(status)) => Some(Err(Error::from(status))),
-            None => None,
-        })
+        let item = ready!(Pin::new(&mut self.inner).poll_next(cx));
+        Poll::Ready(item.map(|event| match event {
+            Ok(event) if event.payload.is_none() => Err(ReplyError::Empty.into()),
+            Ok(event) => Ok(event),
+            Err(status) => Err(error(status, self.limit)),
+        }))
     }
 }
 
-impl From<Status> for Error {
-    fn from(status: Status) -> Self {
-        let connects = |error: &(dyn StdError + 'static)| {
-            error
-                .downcast_ref::<legacy::Error>()
-                .is_some_and(legacy::Error::is_connect)
-        };
-        if sources(&status).any(connects) {
-            return Self::new(Kind::Connect).with_source(status);
-        }
-        if status.source().is_some() {
-            return Self::new(Kind::Transport).with_source(status);
-        }
-        // Only what was received has metadata.
-        let is_local = status.metadata().is_empty();
-        match status.code() {
-            Code::OutOfRange if is_local => {
-                Self::decode("the answer is larger than this client's limit").with_source(status)
-            }
-            Code::OutOfRange if status.message().contains("message length too large") => {
-                Self::from(A2aError::resource_exhausted(status.message()))
-            }
-            _ => Self::from(A2aError::from(&status)),
-        }
+/// Tells what the agent said from what became of the connection.
+fn error(status: Status, limit: usize) -> Error {
+    let connects = |error: &(dyn StdError + 'static)| {
+        error
+            .downcast_ref::<legacy::Error>()
+            .is_some_and(legacy::Error::is_connect)
+    };
+    if sources(&status).any(connects) {
+        return Error::new(Kind::Connect).with_source(status);
     }
+    if status.source().is_some() {
+        return Error::new(Kind::Transport).with_source(status);
+    }
+    // What tonic makes of an answer without a status has no type of its own; these texts are all there is to go by.
+    let text = status.message();
+    if text.contains("missing grpc-status trailer") {
+        return Error::new(Kind::Transport).with_source(status);
+    }
+    let http_status =
+        text.strip_prefix("grpc-status header missing, mapped from HTTP status code ");
+    if let Some(http_status) = http_status.and_then(|code| code.parse().ok()) {
+        return Error::new(Kind::Status(http_status)).with_source(status);
+    }
+    let too_large = status.code() == Code::OutOfRange && text.contains("message length too large");
+    // No request is sent that is beyond this limit: it was the answer.
+    if too_large
+        && status
+            .message()
+            .contains(&format!("limit is: {limit} bytes"))
+    {
+        return Error::decode("the answer is larger than this client's limit").with_source(status);
+    }
+    if too_large {
+        return Error::from(A2aError::resource_exhausted(status.message()));
+    }
+    Error::from(A2aError::from(&status))
 }

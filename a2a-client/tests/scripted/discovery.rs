@@ -1,0 +1,147 @@
+use a2a_client::proto::header::Version;
+use a2a_client::{Binding, Client, ErrorCode};
+use serde_json::{Value, json};
+
+use crate::peer::{Peer, Step, json_body, result, task, whole};
+use crate::run;
+
+fn card(url: &str) -> Value {
+    json!({
+        "name": "scripted", "capabilities": {}, "skills": null,
+        "supportedInterfaces": [{"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
+        "securityRequirements": [{"schemes": {"key": ["scope"]}}], "url": "https://old.test",
+    })
+}
+
+#[test]
+fn card_16_ver_01_a_base_url_leads_to_the_card_and_to_the_interface() {
+    run(async {
+        // The card names another peer, which answers the call.
+        let mut agent = Peer::start([json_body(200, &result(1, &task("COMPLETED")))]).await;
+        let mut site = Peer::start([json_body(200, &card(&agent.url("/rpc")))]).await;
+        let builder = Client::builder()
+            .header("x-user-id", "ann")
+            .extension("https://e.test/x");
+        let client = builder.connect(site.url("/agents/a/")).await.unwrap();
+        let request = site.request().await;
+        assert_eq!(request.line, "GET /agents/a/.well-known/agent-card.json");
+        assert_eq!(request.header("a2a-version"), "1.0");
+        assert_eq!(request.header("x-user-id"), "ann");
+        assert_eq!(client.card().unwrap().name, "scripted");
+        assert_eq!(client.binding(), Some(Binding::JsonRpc));
+        client.send_text("hi").await.unwrap();
+        let request = agent.request().await;
+        assert_eq!(request.line, "POST /rpc");
+        assert_eq!(request.header("a2a-version"), "1.0");
+        assert_eq!(request.header("a2a-extensions"), "https://e.test/x");
+        assert_eq!(request.header("x-user-id"), "ann");
+    });
+}
+
+#[test]
+fn card_16_a_full_card_url_is_used_as_it_is() {
+    run(async {
+        let mut site = Peer::start([whole(200, "", card("http://h.test/rpc").to_string())]).await;
+        let client = Client::connect(site.url("/cards/mine.json")).await.unwrap();
+        assert_eq!(site.request().await.line, "GET /cards/mine.json");
+        assert_eq!(client.interface().url, "http://h.test/rpc");
+    });
+}
+
+#[test]
+fn a_card_of_0_3_is_told_as_such() {
+    run(async {
+        let old = json!({"name": "old", "url": "http://h.test", "protocolVersion": "0.3.0"});
+        let site = Peer::start([json_body(200, &old)]).await;
+        let error = Client::connect(site.url("")).await.unwrap_err();
+        assert_eq!(error.peer_speaks(), Some(Version::V0_3), "{error}");
+        assert!(error.to_string().contains("0.3"), "{error}");
+    });
+}
+
+#[test]
+fn what_is_no_card_is_a_typed_error() {
+    run(async {
+        let fetch = async |answer| {
+            let site = Peer::start([answer]).await;
+            Client::connect(site.url("")).await.unwrap_err()
+        };
+        let html = "<html>welcome</html>";
+        assert!(fetch(whole(200, "text/html", html)).await.is_decode());
+        let missing = fetch(whole(404, "text/plain", "no")).await;
+        assert_eq!(missing.http_status().unwrap(), 404);
+        assert_eq!((missing.code(), missing.is_decode()), (None, false));
+        let refused = fetch(whole(401, "", "")).await;
+        assert_eq!(refused.code(), Some(ErrorCode::Unauthenticated));
+        let huge = format!("{{\"name\":\"{}\"}}", "x".repeat(1024 * 1024));
+        assert!(
+            fetch(whole(200, "application/json", huge))
+                .await
+                .is_decode()
+        );
+        assert!(
+            fetch(json_body(200, &json!({"name": "empty"})))
+                .await
+                .is_builder()
+        );
+    });
+}
+
+#[test]
+fn a_peer_that_is_not_there_is_a_connect_error() {
+    run(async {
+        let url = {
+            let gone = Peer::start([]).await;
+            gone.url("")
+        };
+        let error = Client::connect(&url).await.unwrap_err();
+        assert!(error.is_connect() && error.is_retryable(), "{error:?}");
+        for binding in [Binding::Grpc, Binding::HttpJson, Binding::JsonRpc] {
+            let client = Client::builder().from_endpoint(binding, &url).unwrap();
+            let error = client.send_text("hi").await.unwrap_err();
+            assert!(
+                error.is_connect() && error.is_retryable(),
+                "{binding}: {error:?}"
+            );
+            let error = client.stream_text("hi").await.unwrap_err();
+            assert!(error.is_connect(), "{binding}: {error:?}");
+        }
+    });
+}
+
+#[test]
+fn credentials_stay_with_the_host_that_they_are_for() {
+    run(async {
+        let other = Peer::start([]).await;
+        let redirect = format!(
+            "HTTP/1.1 302 X\r\nlocation: {}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+            other.url("/x")
+        );
+        let site = Peer::start([vec![Step::Write(redirect.into_bytes())]]).await;
+        let builder = Client::builder().header("x-api-key", "secret");
+        let error = builder.connect(site.url("")).await.unwrap_err();
+        assert_eq!(error.http_status().unwrap(), 302);
+        assert_eq!(other.waiting(), 0);
+    });
+}
+
+#[test]
+fn settings_that_can_not_be_are_told_when_the_client_is_made() {
+    let error = Client::builder()
+        .header("bad name", "x")
+        .from_endpoint(Binding::Grpc, "h.test:1")
+        .unwrap_err();
+    assert!(error.is_builder());
+    let error = Client::builder()
+        .header("x", "a\nb")
+        .from_endpoint(Binding::Grpc, "h.test:1")
+        .unwrap_err();
+    assert!(error.is_builder() && error.to_string().contains('x'));
+    let error = Client::builder()
+        .from_endpoint(Binding::JsonRpc, "not a url")
+        .unwrap_err();
+    assert!(
+        error.is_builder() && error.to_string().contains("not a url"),
+        "{error}"
+    );
+}

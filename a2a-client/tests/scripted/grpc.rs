@@ -1,0 +1,442 @@
+//! gRPC: a server whose frames are prepared, trailers and all.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use a2a_client::proto::v1::{
+    AgentCapabilities, AgentCard, Artifact, GetTaskRequest, Message, Part as Piece,
+    SendMessageRequest, SendMessageResponse, StreamResponse, Task, TaskArtifactUpdateEvent,
+    TaskState, TaskStatus,
+};
+use a2a_client::proto::{A2aError, ErrorCode};
+use a2a_client::{Binding, Client};
+use bytes::{BufMut, Bytes, BytesMut};
+use http::{HeaderMap, Response, StatusCode};
+use http_body_util::BodyExt;
+use hyper::body::{Body, Frame, Incoming};
+use hyper::server::conn::http2;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use prost::Message as _;
+use tokio::net::TcpListener;
+use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tonic::Status;
+
+use crate::run;
+
+struct Seen {
+    path: String,
+    headers: HeaderMap,
+    message: Bytes,
+}
+
+/// An answer: its headers and the frames of its body.
+struct Answer {
+    status: StatusCode,
+    headers: HeaderMap,
+    frames: Frames,
+}
+
+#[derive(Default)]
+struct Frames(VecDeque<Part>);
+
+enum Part {
+    Frame(io::Result<Frame<Bytes>>),
+    /// Goes on once the test says so.
+    Gate(oneshot::Receiver<()>),
+}
+
+impl Body for Frames {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        if let Some(Part::Gate(gate)) = self.0.front_mut() {
+            let _ = ready!(Pin::new(gate).poll(cx));
+            self.0.pop_front();
+        }
+        match self.0.pop_front() {
+            Some(Part::Frame(frame)) => Poll::Ready(Some(frame)),
+            Some(Part::Gate(_)) => panic!("two gates in a row"),
+            None => Poll::Ready(None),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+fn message(message: &impl prost::Message) -> io::Result<Frame<Bytes>> {
+    let mut frame = BytesMut::new();
+    frame.put_u8(0);
+    frame.put_u32(u32::try_from(message.encoded_len()).unwrap());
+    message.encode(&mut frame).unwrap();
+    Ok(Frame::data(frame.freeze()))
+}
+
+fn trailers(status: Status) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    status.add_header(&mut headers).unwrap();
+    headers
+}
+
+/// Messages, then the status.
+fn answer(messages: impl IntoIterator<Item = io::Result<Frame<Bytes>>>, status: Status) -> Answer {
+    let end = Ok(Frame::trailers(trailers(status)));
+    Answer {
+        status: StatusCode::OK,
+        headers: HeaderMap::new(),
+        frames: Frames(messages.into_iter().chain([end]).map(Part::Frame).collect()),
+    }
+}
+
+fn ok() -> Status {
+    Status::ok("")
+}
+
+struct Peer {
+    address: SocketAddr,
+    seen: mpsc::Receiver<Seen>,
+    server: JoinHandle<()>,
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+impl Peer {
+    async fn start(script: impl IntoIterator<Item = Answer>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let script: Arc<Mutex<VecDeque<Answer>>> =
+            Arc::new(Mutex::new(script.into_iter().collect()));
+        let (sender, seen) = mpsc::channel(64);
+        let server = tokio::spawn(async move {
+            let mut connections = tokio::task::JoinSet::new();
+            while let Ok((stream, _)) = listener.accept().await {
+                let (script, sender) = (Arc::clone(&script), sender.clone());
+                let service =
+                    service_fn(move |request| serve(request, Arc::clone(&script), sender.clone()));
+                let connection = http2::Builder::new(TokioExecutor::new());
+                connections.spawn(connection.serve_connection(TokioIo::new(stream), service));
+            }
+        });
+        Self {
+            address,
+            seen,
+            server,
+        }
+    }
+
+    /// With an address as a card should write it.
+    fn client(&self) -> Client {
+        let mut interface =
+            a2a_client::proto::v1::AgentInterface::new(self.address.to_string(), Binding::Grpc);
+        interface.tenant = "ns/agent".to_owned();
+        let card = AgentCard {
+            supported_interfaces: vec![interface],
+            capabilities: Some(AgentCapabilities {
+                streaming: Some(true),
+                push_notifications: Some(true),
+                ..AgentCapabilities::default()
+            }),
+            ..AgentCard::default()
+        };
+        Client::from_card(card)
+            .unwrap()
+            .with_extension("u1")
+            .with_extension("u2")
+    }
+}
+
+async fn serve(
+    request: http::Request<Incoming>,
+    script: Arc<Mutex<VecDeque<Answer>>>,
+    seen: mpsc::Sender<Seen>,
+) -> Result<Response<Frames>, Infallible> {
+    let (head, body) = request.into_parts();
+    let body = body
+        .collect()
+        .await
+        .map(http_body_util::Collected::to_bytes)
+        .unwrap_or_default();
+    let request = Seen {
+        path: head.uri.path().to_owned(),
+        headers: head.headers,
+        message: body.slice(body.len().min(5)..),
+    };
+    let _ = seen.send(request).await;
+    let answer = script
+        .lock()
+        .await
+        .pop_front()
+        .expect("an answer in the script");
+    let mut response = Response::new(answer.frames);
+    *response.status_mut() = answer.status;
+    *response.headers_mut() = answer.headers;
+    response
+        .headers_mut()
+        .insert("content-type", "application/grpc".parse().unwrap());
+    Ok(response)
+}
+
+fn task(state: TaskState) -> Task {
+    let mut task = Task::submitted("t", "c");
+    task.status = Some(TaskStatus::new(state));
+    task
+}
+
+fn event(event: impl Into<StreamResponse>) -> io::Result<Frame<Bytes>> {
+    message(&event.into())
+}
+
+#[test]
+fn grpc_02_w11_metadata_and_tenant_go_along() {
+    run(async {
+        let reply = SendMessageResponse::from(task(TaskState::Completed));
+        let mut peer = Peer::start([answer([message(&reply)], ok())]).await;
+        let client = peer
+            .client()
+            .with_header("x-user-id".parse().unwrap(), "ann".parse().unwrap());
+        let reply = client.send_message(Message::user("hi")).await.unwrap();
+        assert_eq!(reply.into_task().unwrap().state(), TaskState::Completed);
+        let seen = peer.seen.recv().await.unwrap();
+        assert_eq!(seen.path, "/lf.a2a.v1.A2AService/SendMessage");
+        assert_eq!(seen.headers["a2a-version"], "1.0");
+        assert_eq!(seen.headers["x-user-id"], "ann");
+        let extensions: Vec<_> = seen.headers.get_all("a2a-extensions").iter().collect();
+        assert_eq!(extensions, ["u1", "u2"], "one entry a URI");
+        let request = SendMessageRequest::decode(seen.message).unwrap();
+        assert_eq!(request.tenant, "ns/agent");
+    });
+}
+
+#[test]
+fn grpc_06_errors_are_typed_with_and_without_details() {
+    run(async {
+        let rich =
+            A2aError::invalid_params("bad").with_violation("message.parts", "must not be empty");
+        let trailers_only = Answer {
+            status: StatusCode::OK,
+            headers: trailers(Status::from(A2aError::unsupported_operation("no"))),
+            frames: Frames::default(),
+        };
+        let script = [
+            answer([], Status::from(rich)),
+            answer([], Status::not_found("gone")),
+            trailers_only,
+            answer([], Status::unavailable("full")),
+        ];
+        let mut peer = Peer::start(script).await;
+        let client = peer.client();
+        let error = client.get_task("t").await.unwrap_err();
+        assert_eq!(
+            error.protocol().unwrap().violations()[0].field,
+            "message.parts"
+        );
+        let error = client.get_task("t").await.unwrap_err();
+        assert_eq!(error.code(), Some(ErrorCode::TaskNotFound));
+        let error = client.get_task("t").await.unwrap_err();
+        assert_eq!(error.protocol().unwrap().reason(), "UNSUPPORTED_OPERATION");
+        let error = client.get_task("t").await.unwrap_err();
+        assert!(error.is_retryable() && !error.is_connect());
+        let seen = peer.seen.recv().await.unwrap();
+        assert_eq!(
+            GetTaskRequest::decode(seen.message).unwrap().tenant,
+            "ns/agent"
+        );
+    });
+}
+
+#[test]
+fn grpc_07_a_stream_ends_with_its_status() {
+    run(async {
+        let chunk = TaskArtifactUpdateEvent {
+            task_id: "t".into(),
+            context_id: "c".into(),
+            artifact: Some(Artifact::new("a", [Piece::text("hi")])),
+            ..TaskArtifactUpdateEvent::default()
+        };
+        let script = [
+            answer(
+                [
+                    event(task(TaskState::Working)),
+                    event(chunk),
+                    event(task(TaskState::Completed)),
+                ],
+                ok(),
+            ),
+            answer(
+                [event(task(TaskState::Working))],
+                Status::from(A2aError::internal("m")),
+            ),
+            answer([event(task(TaskState::Working))], ok()),
+            answer([], Status::from(A2aError::unsupported_operation("ended"))),
+        ];
+        let peer = Peer::start(script).await;
+        let client = peer.client();
+        let task = client
+            .stream_text("hi")
+            .await
+            .unwrap()
+            .into_task()
+            .await
+            .unwrap();
+        assert_eq!(task.state(), TaskState::Completed);
+        let error = client
+            .stream_text("hi")
+            .await
+            .unwrap()
+            .into_task()
+            .await
+            .unwrap_err();
+        assert_eq!(error.protocol().unwrap().message(), "m");
+        let error = client
+            .stream_text("hi")
+            .await
+            .unwrap()
+            .into_task()
+            .await
+            .unwrap_err();
+        assert!(error.is_cut(), "{error:?}");
+        let error = async { client.subscribe_to_task("t").await?.into_task().await }
+            .await
+            .unwrap_err();
+        assert_eq!(error.code(), Some(ErrorCode::UnsupportedOperation));
+    });
+}
+
+#[test]
+fn a_connection_that_breaks_in_the_middle_is_a_cut() {
+    run(async {
+        let frames = |frames: Vec<Part>| Answer {
+            status: StatusCode::OK,
+            headers: HeaderMap::new(),
+            frames: Frames(frames.into()),
+        };
+        let first = |state| Part::Frame(event(task(state)));
+        let broken = || Part::Frame(Err(io::Error::other("gone")));
+        let (go, gate) = oneshot::channel();
+        let (go_on, other_gate) = oneshot::channel();
+        let script = [
+            frames(vec![first(TaskState::Working)]),
+            frames(vec![first(TaskState::Working), Part::Gate(gate), broken()]),
+            frames(vec![
+                first(TaskState::Completed),
+                Part::Gate(other_gate),
+                broken(),
+            ]),
+        ];
+        let peer = Peer::start(script).await;
+        let client = peer.client();
+        let no_trailers = client.stream_text("hi").await.unwrap();
+        assert!(no_trailers.into_task().await.unwrap_err().is_cut());
+        let mut stream = client.stream_text("hi").await.unwrap();
+        stream.next().await.unwrap().unwrap();
+        go.send(()).unwrap();
+        let error = stream.next().await.unwrap().unwrap_err();
+        assert!(
+            error.is_cut() && error.to_string().contains("TASK_STATE_WORKING"),
+            "{error:?}"
+        );
+        let mut stream = client.stream_text("hi").await.unwrap();
+        stream.next().await.unwrap().unwrap();
+        go_on.send(()).unwrap();
+        assert!(stream.next().await.is_none(), "the task had ended");
+    });
+}
+
+#[test]
+fn a_proxy_that_answers_in_place_of_the_agent_is_no_agent() {
+    run(async {
+        let page = || Answer {
+            status: StatusCode::SERVICE_UNAVAILABLE,
+            ..answer([], ok())
+        };
+        let script = [
+            Answer {
+                frames: Frames::default(),
+                ..page()
+            },
+            Answer {
+                frames: Frames::default(),
+                ..page()
+            },
+        ];
+        let peer = Peer::start(script).await;
+        let unary = peer.client().get_task("t").await.unwrap_err();
+        let stream = async { peer.client().stream_text("hi").await?.into_task().await }
+            .await
+            .unwrap_err();
+        for error in [unary, stream] {
+            assert_eq!(
+                error.http_status(),
+                Some(StatusCode::SERVICE_UNAVAILABLE),
+                "{error:?}"
+            );
+            assert!(error.protocol().is_none() && error.is_retryable());
+        }
+    });
+}
+
+#[test]
+fn grpc_09_an_event_without_a_payload_is_refused() {
+    run(async {
+        let peer = Peer::start([answer([message(&StreamResponse::default())], ok())]).await;
+        let error = peer
+            .client()
+            .stream_text("hi")
+            .await
+            .unwrap()
+            .into_task()
+            .await
+            .unwrap_err();
+        assert!(error.is_decode(), "{error:?}");
+    });
+}
+
+#[test]
+fn grpc_10_messages_up_to_the_limit_are_read_and_larger_ones_named() {
+    run(async {
+        let of = |size: usize| {
+            let mut task = task(TaskState::Completed);
+            task.artifacts
+                .push(Artifact::new("a", [Piece::text("x".repeat(size))]));
+            answer([message(&task)], ok())
+        };
+        let peer = Peer::start([of(8 << 20), of(17 << 20)]).await;
+        let client = peer.client();
+        assert_eq!(
+            client.get_task("t").await.unwrap().artifact_text().len(),
+            8 << 20
+        );
+        let error = client.get_task("t").await.unwrap_err();
+        assert!(error.is_decode(), "{error:?}");
+    });
+}
+
+#[test]
+fn w10_activated_extensions_are_read_from_metadata() {
+    run(async {
+        let mut reply = answer([event(task(TaskState::Completed))], ok());
+        reply
+            .headers
+            .insert("a2a-extensions", "u1, u9".parse().unwrap());
+        let peer = Peer::start([reply]).await;
+        let stream = peer.client().stream_text("hi").await.unwrap();
+        assert_eq!(stream.activated_extensions().to_string(), "u1,u9");
+    });
+}

@@ -1,0 +1,31 @@
+//! The client against peers that answer with prepared bytes, well-behaved and otherwise.
+#![cfg(all(feature = "grpc", feature = "jsonrpc", feature = "rest"))]
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "all of it is test code"
+)]
+
+mod calls;
+mod discovery;
+mod grpc;
+mod peer;
+mod streams;
+
+use std::future::Future;
+use std::time::Duration;
+
+/// Runs a test that must not hang.
+fn run<T>(test: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime")
+        .block_on(async {
+            tokio::time::timeout(Duration::from_secs(20), test)
+                .await
+                .expect("the test hangs")
+        })
+}
