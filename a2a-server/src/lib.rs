@@ -22,6 +22,7 @@ mod router;
 mod serve;
 mod sink;
 pub mod store;
+mod trace;
 mod version;
 
 pub use agent::{Agent, AgentBuilder, BuildError};

@@ -14,6 +14,7 @@ macro_rules! limits {
         /// | [`header_bytes`](Self::header_bytes) | 64 KiB | 431, or the stream is reset |
         /// | [`streams_per_connection`](Self::streams_per_connection) | 256 | further HTTP/2 streams wait |
         /// | [`first_request`](Self::first_request) | 10 s | the connection is closed |
+        /// | [`idle`](Self::idle) | 75 s | the HTTP/1 connection is closed |
         /// | [`ping_interval`](Self::ping_interval) + [`ping_timeout`](Self::ping_timeout) | 20 s + 20 s | the connection is closed |
         /// | [`keep_alive`](Self::keep_alive) | 15 s | a comment is sent on a silent SSE stream |
         /// | [`executions`](Self::executions) | 1,024 | Unavailable, retryable |
@@ -64,7 +65,7 @@ limits! {
     body_bytes: usize = 16 * MIB;
     /// Parts of a message.
     message_parts: usize = 1024;
-    /// Bytes of all metadata of a request together, as JSON.
+    /// Bytes of all metadata of a request together, as protobuf.
     metadata_bytes: usize = MIB;
     /// Bytes of the headers of a request.
     header_bytes: u32 = 64 * 1024;
@@ -72,6 +73,8 @@ limits! {
     streams_per_connection: u32 = 256;
     /// How long a new connection may take to send its HTTP/2 preface or the headers of its first request.
     first_request: Duration = Duration::from_secs(10);
+    /// How long an HTTP/1 connection may wait for its next request, or take to send that request's headers.
+    idle: Duration = Duration::from_secs(75);
     /// How often an HTTP/2 connection is pinged.
     ping_interval: Duration = Duration::from_secs(20);
     /// How long the answer to a ping may take.

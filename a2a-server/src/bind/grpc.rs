@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use a2a_proto::header::{A2A_EXTENSIONS, Extensions};
 use a2a_proto::wire::Operation;
-use a2a_proto::{A2aError, Call, Method, StreamCall};
+use a2a_proto::{A2aError, Binding, Call, Method, StreamCall};
 use axum::body::Body;
 use bytes::{Buf as _, BufMut as _, Bytes};
 use futures_core::Stream;
@@ -37,7 +37,7 @@ pub(crate) async fn serve(
     if let Some(encoding) = parts.headers.get(ENCODING) {
         framed.headers_mut().insert(ENCODING, encoding.clone());
     }
-    let inbound = match endpoint.admit(parts).await {
+    let inbound = match endpoint.admit(Binding::Grpc, parts).await {
         Ok(inbound) => inbound.with_deadline(deadline),
         Err(refusal) => return respond(refused(refusal).into_http()),
     };

@@ -1,32 +1,59 @@
 //! What the HTTP bindings share: request bodies in, whole responses out.
 
+use std::time::Duration;
+
 use a2a_proto::A2aError;
 use axum::body::Body;
 use bytes::Bytes;
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, EXPECT, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 
 use a2a_proto::header::{A2A_EXTENSIONS, Extensions};
 
-/// Refuses a body that says that it is too large, before anything of it is read.
-pub(super) fn check_length(headers: &HeaderMap, limit: usize) -> Result<(), A2aError> {
+/// Refuses a body that says that it is too large, before anything of it is kept.
+pub(super) async fn check_length(
+    headers: &HeaderMap,
+    body: &mut Body,
+    limit: usize,
+) -> Result<(), A2aError> {
     let length = headers
         .get(CONTENT_LENGTH)
         .and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     match length {
-        Some(length) if length > limit as u64 => Err(too_large(limit)),
-        _ => Ok(()),
+        Some(length) if length <= limit as u64 => Ok(()),
+        None => Ok(()),
+        // The client waits for leave to send it.
+        Some(_) if headers.contains_key(EXPECT) => Err(too_large(limit)),
+        Some(_) => {
+            drain(body, limit).await;
+            Err(too_large(limit))
+        }
     }
 }
 
 /// Reads a body up to the limit.
-pub(super) async fn read(body: Body, limit: usize) -> Result<Bytes, A2aError> {
-    match Limited::new(body, limit).collect().await {
+pub(super) async fn read(mut body: Body, limit: usize) -> Result<Bytes, A2aError> {
+    match Limited::new(&mut body, limit).collect().await {
         Ok(body) => Ok(body.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => Err(too_large(limit)),
+        Err(error) if error.is::<LengthLimitError>() => {
+            drain(&mut body, limit).await;
+            Err(too_large(limit))
+        }
         Err(error) => Err(A2aError::invalid_request("the body broke off").with_source(error)),
     }
+}
+
+/// Reads on, up to twice the limit, and throws it away: a client that is still writing when its connection is closed
+/// would not see the answer.
+async fn drain(body: &mut Body, limit: usize) {
+    let mut rest = Limited::new(body, limit.saturating_mul(2));
+    let drain = async { while let Some(Ok(_)) = rest.frame().await {} };
+    let _ = tokio::time::timeout(DRAIN, drain).await;
+}
+
+fn too_large(limit: usize) -> A2aError {
+    A2aError::resource_exhausted(format!("the body is larger than {limit} bytes"))
 }
 
 /// The media type of a body without its parameters, in lower case; `None` if none is given.
@@ -90,8 +117,7 @@ pub(super) fn echo(activated: &Extensions, response: &mut Response<Body>) {
     }
 }
 
-fn too_large(limit: usize) -> A2aError {
-    A2aError::resource_exhausted(format!("the body is larger than {limit} bytes"))
-}
-
 pub(super) const JSON: &str = "application/json";
+
+/// How long what is too much is read on.
+const DRAIN: Duration = Duration::from_secs(2);

@@ -4,7 +4,7 @@ use std::error::Error as _;
 
 use a2a_proto::header::{Extensions, RequestedVersion};
 use a2a_proto::wire::Operation;
-use a2a_proto::{A2aError, Call, ErrorCode, Method, StreamCall};
+use a2a_proto::{A2aError, Binding, Call, ErrorCode, Method, StreamCall};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
 use tokio::time::Instant;
@@ -17,12 +17,14 @@ use super::{Endpoint, Inner};
 use crate::auth::{AuthError, Principal};
 use crate::context::CallContext;
 use crate::event::EventStream;
+use crate::execution::catch;
 use crate::handler::RequestHandler;
-use crate::version;
+use crate::{trace, version};
 
 /// A request whose caller is known; its body may not have been read yet.
 pub(crate) struct Inbound {
     endpoint: Endpoint,
+    binding: Binding,
     principal: Principal,
     headers: HeaderMap,
     attached: http::Extensions,
@@ -66,13 +68,14 @@ impl Outcome {
 
 impl Endpoint {
     /// Finds out who calls.
-    pub(crate) async fn admit(&self, parts: Parts) -> Result<Inbound, Refusal> {
+    pub(crate) async fn admit(&self, binding: Binding, parts: Parts) -> Result<Inbound, Refusal> {
         let principal = self.0.authenticate(&parts).await?;
         let requested = Extensions::of(&parts.headers);
         let declared = self.0.card.extensions().map(|extension| &*extension.uri);
         let activated = declared.filter(|uri| requested.contains(uri)).collect();
         Ok(Inbound {
             endpoint: self.clone(),
+            binding,
             principal,
             version: RequestedVersion::of(&parts.headers, parts.uri.query()),
             headers: parts.headers,
@@ -152,6 +155,7 @@ impl Inbound {
             .with_deadline(self.deadline);
         Ok(Checked {
             endpoint: self.endpoint,
+            binding: self.binding,
             cx,
             operation,
         })
@@ -161,6 +165,7 @@ impl Inbound {
 /// A call that may be made.
 pub(crate) struct Checked {
     endpoint: Endpoint,
+    binding: Binding,
     cx: CallContext,
     operation: Operation,
 }
@@ -168,9 +173,18 @@ pub(crate) struct Checked {
 impl Checked {
     /// Calls the handler.
     pub(crate) async fn run(self) -> Result<Outcome, A2aError> {
-        let span = tracing::debug_span!("a2a.server", rpc.method = self.cx.method().name());
-        let outcome = self.hand_over().instrument(span).await;
-        outcome.inspect_err(log)
+        let binding = self.binding;
+        let span = trace::call(binding, self.cx.method());
+        // A panic would cut the connection, and with it the other calls on it.
+        let outcome = catch(self.hand_over()).instrument(span.clone()).await;
+        outcome
+            .unwrap_or_else(|panicked| {
+                Err(A2aError::internal("the call failed").with_source(panicked))
+            })
+            .inspect_err(|error| {
+                trace::failed(&span, binding, error);
+                log(error);
+            })
     }
 
     async fn hand_over(self) -> Result<Outcome, A2aError> {

@@ -2,7 +2,7 @@
 
 use a2a_proto::wire::jsonrpc::{self, Id, Request};
 use a2a_proto::wire::sse as wire;
-use a2a_proto::{A2aError, Method};
+use a2a_proto::{A2aError, Binding, Method};
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
 use http::header::ALLOW;
@@ -16,7 +16,7 @@ use super::{Endpoint, http as web};
 /// Answers a request to the binding's path. Errors that concern the call have the status 200: some clients drop the
 /// body of any other.
 pub(crate) async fn serve(endpoint: &Endpoint, request: http::Request<Body>) -> Response<Body> {
-    let (parts, body) = request.into_parts();
+    let (parts, mut body) = request.into_parts();
     if parts.method != http::Method::POST {
         let error = A2aError::invalid_request("JSON-RPC is spoken with POST");
         let mut response = fail(StatusCode::METHOD_NOT_ALLOWED, &error);
@@ -26,14 +26,14 @@ pub(crate) async fn serve(endpoint: &Endpoint, request: http::Request<Body>) -> 
         return response;
     }
     let limit = endpoint.limits().body_bytes;
-    if let Err(error) = web::check_length(&parts.headers, limit) {
+    if let Err(error) = web::check_length(&parts.headers, &mut body, limit).await {
         return fail(StatusCode::PAYLOAD_TOO_LARGE, &error);
     }
     if !is_json(web::media_type(&parts.headers)) {
         let error = A2aError::content_type_not_supported("send `Content-Type: application/json`");
         return fail(StatusCode::UNSUPPORTED_MEDIA_TYPE, &error);
     }
-    let inbound = match endpoint.admit(parts).await {
+    let inbound = match endpoint.admit(Binding::JsonRpc, parts).await {
         Ok(inbound) => inbound,
         Err(refusal) => return refuse(refusal),
     };

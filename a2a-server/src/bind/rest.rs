@@ -1,12 +1,12 @@
 //! The HTTP+JSON binding (A2A 1.0 §11).
 
-use a2a_proto::A2aError;
 use a2a_proto::header::MEDIA_TYPE;
 use a2a_proto::wire::rest::{Route, RouteError};
 use a2a_proto::wire::sse as wire;
+use a2a_proto::{A2aError, Binding};
 use axum::body::Body;
 use bytes::BytesMut;
-use http::header::{ACCEPT, ALLOW};
+use http::header::{ACCEPT, ALLOW, CACHE_CONTROL};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
 use super::inbound::{Checked, Outcome};
@@ -29,13 +29,13 @@ async fn answer(
     route: Route,
     request: http::Request<Body>,
 ) -> Result<Response<Body>, A2aError> {
-    let (parts, body) = request.into_parts();
+    let (parts, mut body) = request.into_parts();
     let limit = endpoint.limits().body_bytes;
-    web::check_length(&parts.headers, limit)?;
+    web::check_length(&parts.headers, &mut body, limit).await?;
     check_media_type(&parts.headers, &body)?;
     let media_type = acceptable(&parts.headers);
     let uri = parts.uri.clone();
-    let inbound = match endpoint.admit(parts).await {
+    let inbound = match endpoint.admit(Binding::HttpJson, parts).await {
         Ok(inbound) => inbound,
         Err(refusal) => {
             let mut response = web::respond_error(&refusal.error);
@@ -60,7 +60,11 @@ async fn unary(checked: Checked, media_type: &'static str) -> Result<Response<Bo
     let reply = checked.run().await.and_then(Outcome::into_reply)?;
     let mut body = Vec::with_capacity(256);
     reply.write_json(&mut body);
-    Ok(web::respond(StatusCode::OK, media_type, body))
+    let mut response = web::respond(StatusCode::OK, media_type, body);
+    // An answer is for its caller: no cache between may give it to another.
+    let private = HeaderValue::from_static("private, no-cache");
+    response.headers_mut().insert(CACHE_CONTROL, private);
+    Ok(response)
 }
 
 /// Events as they are.

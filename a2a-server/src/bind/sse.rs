@@ -150,3 +150,56 @@ const EVENTS_A_FRAME: usize = 64;
 
 /// From which size on a frame is sent and no event is added.
 const BYTES_A_FRAME: usize = 64 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use a2a_proto::v1::{StreamResponse, Task};
+    use http_body_util::BodyExt as _;
+
+    use super::*;
+    use crate::event::Event;
+
+    struct Bare;
+
+    impl Framing for Bare {
+        fn event(&self, json: &[u8], out: &mut BytesMut) {
+            sse::write_event(out, &[json]);
+        }
+
+        fn error(&self, error: &A2aError, out: &mut BytesMut) {
+            sse::write_error(out, &[error.message().as_bytes()]);
+        }
+    }
+
+    /// Events that are all there at once.
+    struct Ready(std::vec::IntoIter<Event>);
+
+    impl Stream for Ready {
+        type Item = Result<Event, A2aError>;
+
+        fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+            Poll::Ready(self.0.next().map(Ok))
+        }
+    }
+
+    async fn events_a_frame(events: usize, id: &str) -> Vec<usize> {
+        let event = Event::from(StreamResponse::from(Task::submitted(id, "c1")));
+        let events = EventStream::new(Ready(vec![event; events].into_iter()));
+        let mut body = respond(Source::Events(events), Bare, Duration::MAX).into_body();
+        let mut counts = Vec::new();
+        while let Some(frame) = body.frame().await {
+            let data = frame.unwrap().into_data().unwrap();
+            let text = String::from_utf8(data.to_vec()).unwrap();
+            counts.push(text.matches("data: ").count());
+        }
+        counts
+    }
+
+    #[tokio::test]
+    async fn ready_events_share_a_frame_up_to_a_number_and_a_size() {
+        assert_eq!(events_a_frame(150, "t1").await, [64, 64, 22]);
+        let large = "x".repeat(BYTES_A_FRAME / 2);
+        assert_eq!(events_a_frame(5, &large).await, [2, 2, 1]);
+        assert!(events_a_frame(0, "t1").await.is_empty());
+    }
+}

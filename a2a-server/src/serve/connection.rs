@@ -69,7 +69,7 @@ fn builder(limits: &Limits, tasks: &Tasks) -> Builder<Tasks> {
     builder
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(IDLE)
+        .header_read_timeout(limits.idle)
         .max_buf_size(usize::max(limits.header_bytes as usize, SMALLEST_BUFFER));
     builder
         .http2()
@@ -202,9 +202,6 @@ impl AsyncWrite for Opening {
 
 /// The start of every HTTP/2 connection.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-
-/// How long an HTTP/1 connection may wait for its next request, or take to send that request's headers.
-const IDLE: Duration = Duration::from_secs(75);
 
 /// What hyper needs to read at all.
 const SMALLEST_BUFFER: usize = 8 * 1024;

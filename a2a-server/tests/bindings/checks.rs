@@ -530,8 +530,26 @@ async fn sec_07_bodies_over_the_limit_are_refused_with_an_error_of_the_protocol(
             let error = peer.call(binding, large.into(), CURRENT).await.unwrap_err();
             assert_eq!(error.code(), ErrorCode::ResourceExhausted, "{binding}");
         }
-        // By what the head says, before anything is read.
+        // By what comes, where the head says nothing.
+        for path in ["/", "/message:send"] {
+            let response = peer.web().post_chunked(path, &[b'x'; 20_000]).await;
+            assert_eq!(response.status, 413, "{path}");
+            assert!(response.text().contains("RESOURCE_EXHAUSTED"), "{path}");
+        }
+        assert!(peer.script.calls().is_empty());
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn sec_07_bodies_that_say_that_they_are_too_large_are_refused_by_their_head() {
+    within(async {
+        let peer = Peer::configured(Script::default(), card(), |builder| {
+            builder.limits(Limits::default().body_bytes(10_000))
+        })
+        .await;
         let head = [("a2a-version", "1.0"), ("content-length", "99999")];
+        let start = tokio::time::Instant::now();
         let response = peer.web().post("/", &head, "{").await;
         assert_eq!(response.status, 413);
         assert_eq!(
@@ -541,13 +559,30 @@ async fn sec_07_bodies_over_the_limit_are_refused_with_an_error_of_the_protocol(
         let response = peer.web().post("/message:send", &head, "{").await;
         assert_eq!(response.status, 413);
         assert_eq!(response.json()["error"]["code"], 413);
-        // By what comes, where the head says nothing.
-        for path in ["/", "/message:send"] {
-            let response = peer.web().post_chunked(path, &[b'x'; 20_000]).await;
-            assert_eq!(response.status, 413, "{path}");
-            assert!(response.text().contains("RESOURCE_EXHAUSTED"), "{path}");
-        }
+        // Once for each, what is still coming was waited for.
+        assert_eq!(start.elapsed().as_secs(), 4);
+        let waits = [head[0], head[1], ("expect", "100-continue")];
+        let response = peer.web().post_1_1("/", &waits).await;
+        assert_eq!(response.status, 413, "and not 100: {response:?}");
+        assert_eq!(start.elapsed().as_secs(), 4);
         assert!(peer.script.calls().is_empty());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn sec_07_messages_of_15_mib_pass_and_those_of_17_are_answered() {
+    within(async {
+        let peer = Peer::start(Script::default()).await;
+        for binding in BINDINGS {
+            let message = |mib: usize| {
+                let message = Message::user("x".repeat(mib * 1024 * 1024));
+                Operation::from(Call::SendMessage(send(message)))
+            };
+            peer.call(binding, message(15), CURRENT).await.unwrap();
+            let error = peer.call(binding, message(17), CURRENT).await.unwrap_err();
+            assert_eq!(error.code(), ErrorCode::ResourceExhausted, "{binding}");
+        }
     })
     .await;
 }

@@ -105,6 +105,21 @@ async fn err_07_causes_are_not_shown() {
 }
 
 #[tokio::test]
+async fn a_handler_that_panics_fails_its_call_and_nothing_else() {
+    within(async {
+        let peer = Peer::start(Script::panicking()).await;
+        for binding in BINDINGS {
+            for operation in [get(), stream()] {
+                let seen = peer.call(binding, operation, CURRENT).await.unwrap_err();
+                assert_eq!(seen.code(), ErrorCode::Internal, "{binding}");
+                assert!(!format!("{seen:?}").contains("secret"), "{binding}");
+            }
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn jrpc_12_an_error_before_a_stream_is_one_frame_of_it() {
     within(async {
         let peer = Peer::start(Script::failing(A2aError::task_not_found())).await;

@@ -162,7 +162,7 @@ async fn rest_04_the_media_type_is_the_one_that_is_asked_for() {
 }
 
 #[tokio::test]
-async fn rest_06_07_answers_have_their_shapes_and_a_deletion_has_a_body() {
+async fn rest_06_07_ext_card_05_answers_have_their_shapes_and_a_deletion_has_a_body() {
     within(async {
         let peer = Peer::start(Script::default()).await;
         let sent = peer
@@ -192,8 +192,9 @@ async fn rest_06_07_answers_have_their_shapes_and_a_deletion_has_a_body() {
         let path = "/tasks/t1/pushNotificationConfigs/p1";
         let deleted = peer.web().send("DELETE", path, CURRENT, None).await;
         assert_eq!((deleted.status, deleted.text().as_str()), (200, "{}"));
-        let extended = peer.web().get("/extendedAgentCard", CURRENT).await.json();
-        assert_eq!(extended["name"], "peer");
+        let extended = peer.web().get("/extendedAgentCard", CURRENT).await;
+        assert_eq!(extended.json()["name"], "peer");
+        assert_eq!(extended.header("cache-control"), Some("private, no-cache"));
     })
     .await;
 }

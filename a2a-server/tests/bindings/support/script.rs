@@ -24,6 +24,8 @@ pub struct Script {
     calls: Mutex<Vec<(CallContext, Operation)>>,
     /// Every call ends with this.
     fail: Option<A2aError>,
+    /// Every call panics.
+    panic: bool,
     /// No call ends.
     hang: bool,
     /// A stream goes on behind its first event until this is cancelled.
@@ -48,6 +50,13 @@ impl Script {
     pub fn hanging() -> Self {
         Self {
             hang: true,
+            ..Self::default()
+        }
+    }
+
+    pub fn panicking() -> Self {
+        Self {
+            panic: true,
             ..Self::default()
         }
     }
@@ -97,6 +106,7 @@ impl Script {
     async fn note(&self, cx: CallContext, operation: impl Into<Operation>) -> Result<(), A2aError> {
         self.calls.lock().unwrap().push((cx, operation.into()));
         self.called.notify_one();
+        assert!(!self.panic, "secret");
         if self.hang {
             let _guard = Guard(self.dropped.clone());
             std::future::pending::<()>().await;

@@ -58,18 +58,35 @@ impl Web {
 
     /// Posts a body whose length is not known before its end.
     pub async fn post_chunked(self, path: &str, body: &[u8]) -> Response {
-        let mut stream = TcpStream::connect(self.0).await.unwrap();
-        let host = self.0;
-        let head = format!(
-            "POST {path} HTTP/1.1\r\nhost: {host}\r\na2a-version: 1.0\r\nconnection: close\r\n\
-             content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n{:x}\r\n",
-            body.len()
-        );
-        stream.write_all(head.as_bytes()).await.unwrap();
+        let headers = [("a2a-version", "1.0"), ("transfer-encoding", "chunked")];
+        let mut stream = self.begin_1_1(path, &headers).await;
+        let size = format!("{:x}\r\n", body.len());
         // The server may refuse before it has read all.
-        let _ = stream.write_all(body).await;
-        let _ = stream.write_all(b"\r\n0\r\n\r\n").await;
+        for piece in [size.as_bytes(), body, b"\r\n0\r\n\r\n"] {
+            let _ = stream.write_all(piece).await;
+        }
         Open::read_head(stream).await.read().await
+    }
+
+    /// Sends the head of a request of HTTP/1.1 and nothing else.
+    pub async fn post_1_1(self, path: &str, headers: &[(&str, &str)]) -> Response {
+        let stream = self.begin_1_1(path, headers).await;
+        Open::read_head(stream).await.read().await
+    }
+
+    async fn begin_1_1(self, path: &str, headers: &[(&str, &str)]) -> TcpStream {
+        let mut head = format!("POST {path} HTTP/1.1\r\nhost: {}\r\n", self.0);
+        let fixed = [
+            ("connection", "close"),
+            ("content-type", "application/json"),
+        ];
+        for (name, value) in headers.iter().chain(&fixed) {
+            head += &format!("{name}: {value}\r\n");
+        }
+        head += "\r\n";
+        let mut stream = TcpStream::connect(self.0).await.unwrap();
+        stream.write_all(head.as_bytes()).await.unwrap();
+        stream
     }
 
     pub async fn open(
