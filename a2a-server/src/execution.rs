@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::context::CallContext;
-use crate::executor::{CancelReason, ContextParts, DynExecutor, ExecutionContext};
+use crate::executor::{ContextParts, DynExecutor, ExecutionContext};
 use crate::extension::Extension;
 use crate::store::{LiveTasks, TaskStore};
 
@@ -117,9 +117,6 @@ impl Engine {
     /// streams. What is being stored is waited for.
     pub(crate) async fn shutdown(&self) {
         self.0.draining.cancel();
-        for entry in self.0.registry.all() {
-            self.cancel_run(&entry, CancelReason::Shutdown).await;
-        }
         self.0.tracker.close();
         self.0.tracker.wait().await;
         for entry in self.0.registry.all() {

@@ -169,7 +169,7 @@ pub trait TaskStore: Send + Sync + 'static {
     /// When the store fails.
     async fn get(&self, cx: &CallContext, id: &str) -> Result<Option<StoredTask>, StoreError>;
 
-    /// Lists tasks, newest status first and by id where that is equal. The request has been checked: its page size is
+    /// Lists tasks, newest status first and the greatest id first where that is equal. The request has been checked: its page size is
     /// set and within 1 to 100, its history length not negative.
     ///
     /// # Errors

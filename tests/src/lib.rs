@@ -1,1 +1,13 @@
-//! x
+//! Scenarios of the whole, over real sockets on each binding and in process.
+#![cfg(test)]
+
+mod harness;
+
+mod boundary;
+mod cancel;
+mod endings;
+mod faults;
+mod messages;
+mod races;
+mod shutdown;
+mod streams;

@@ -159,9 +159,9 @@ fn fill_id(id: &mut String) {
     }
 }
 
-/// An id of 36 characters, which every peer's database takes.
+/// An id of 36 characters, which every peer's database takes; later ones sort behind earlier ones.
 pub(crate) fn new_id() -> String {
-    uuid::Uuid::new_v4().to_string()
+    uuid::Uuid::now_v7().to_string()
 }
 
 fn own(id: &mut String, expected: &str) -> Result<(), A2aError> {

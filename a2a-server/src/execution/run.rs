@@ -111,12 +111,18 @@ impl Engine {
             cx.control().cancel(CancelReason::TimeLimit);
             std::future::pending::<()>().await;
         };
+        let shut_down = async {
+            self.0.draining.cancelled().await;
+            cx.control().cancel(CancelReason::Shutdown);
+            std::future::pending::<()>().await;
+        };
         tokio::select! {
             reason = canceled => Some(reason),
             () = cleaned_up => None,
             () = signals.kill.cancelled() => None,
             () = self.0.aborting.cancelled() => Some(CancelReason::Shutdown),
             () = out_of_time => None,
+            () = shut_down => None,
         }
     }
 

@@ -9,12 +9,12 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use super::StoreError;
 
-/// The place of a task in a list: newest status first, then by id. As text it is the page token.
+/// The place of a task in a list: newest status first, then the newest id. As text it is the page token.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Cursor {
     seconds: Reverse<i64>,
     nanos: Reverse<i32>,
-    id: String,
+    id: Reverse<String>,
 }
 
 impl Cursor {
@@ -27,7 +27,7 @@ impl Cursor {
         Self {
             seconds: Reverse(timestamp.seconds),
             nanos: Reverse(timestamp.nanos),
-            id: task.id.clone(),
+            id: Reverse(task.id.clone()),
         }
     }
 
@@ -51,14 +51,14 @@ impl Cursor {
         Some(Self {
             seconds: Reverse(seconds.parse().ok()?),
             nanos: Reverse(nanos.parse().ok()?),
-            id: id.to_owned(),
+            id: Reverse(id.to_owned()),
         })
     }
 }
 
 impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = format!("{}.{}.{}", self.seconds.0, self.nanos.0, self.id);
+        let text = format!("{}.{}.{}", self.seconds.0, self.nanos.0, self.id.0);
         f.write_str(&URL_SAFE_NO_PAD.encode(text))
     }
 }
