@@ -8,16 +8,20 @@ use std::sync::Arc;
 
 use a2a_proto::v1::AgentCard;
 
+use crate::bind::Endpoint;
 use crate::context::CallContext;
 use crate::execution::Engine;
 use crate::executor::AgentExecutor;
 use crate::limits::Limits;
+use crate::router::EndpointService;
+use crate::serve::{ServeError, Server};
 
 pub use builder::{AgentBuilder, BuildError};
 
 /// An agent that can be served: the one [`RequestHandler`](crate::RequestHandler) of production.
 ///
-/// Cheap to clone.
+/// Cheap to clone. When the last handle is dropped, servers' included, every executor is dropped at once and its task
+/// fails; [`Server::shutdown`] gives them time.
 #[derive(Clone)]
 pub struct Agent(Arc<Inner>);
 
@@ -50,9 +54,54 @@ impl Agent {
         &self.0.limits
     }
 
-    /// Drops every executor at once, without a grace.
-    pub fn abort(&self) {
-        self.0.engine.abort();
+    /// The agent with what stands in front of it: all bindings that are compiled in.
+    #[must_use]
+    pub fn endpoint(&self) -> Endpoint {
+        let serving = &self.0.serving;
+        let mut builder = Endpoint::builder(Arc::new(self.clone()), self.0.card.clone())
+            .version_policy(serving.version)
+            .limits(self.0.limits.clone());
+        if let Some(authenticator) = &serving.authenticator {
+            builder = builder.authenticator(Arc::clone(authenticator));
+        }
+        if let Some(bindings) = &serving.bindings {
+            builder = builder.bindings(bindings.iter().copied());
+        }
+        if let Some(url) = &serving.public_url {
+            builder = builder.public_url(url);
+        }
+        if let Some(path) = &serving.json_rpc_path {
+            builder = builder.json_rpc_path(path);
+        }
+        builder.build()
+    }
+
+    /// Serves the agent on an address such as `127.0.0.1:0`, all bindings on one port.
+    ///
+    /// # Errors
+    ///
+    /// When the address can't be listened on.
+    pub async fn bind(&self, address: impl fmt::Display) -> Result<Server, ServeError> {
+        self.endpoint().bind(address).await
+    }
+
+    /// The agent as a tower service, for a server of one's own.
+    #[must_use]
+    pub fn into_service(self) -> EndpointService {
+        self.endpoint().into_service()
+    }
+
+    /// The agent as an axum router, to be mounted in an application. gRPC paths are absolute: under a prefix only the
+    /// HTTP bindings are reached.
+    pub fn into_router(self) -> axum::Router {
+        self.endpoint().into_router()
+    }
+}
+
+/// The last handle is gone: nobody could ask for the result, and nobody would stop the executors.
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.engine.abort();
     }
 }
 

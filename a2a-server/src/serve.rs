@@ -22,10 +22,7 @@ impl Endpoint {
     /// When the address can't be listened on.
     pub async fn bind(&self, address: impl fmt::Display) -> Result<Server, ServeError> {
         let address = address.to_string();
-        let fault = |source| ServeError {
-            address: address.clone(),
-            source,
-        };
+        let fault = |source| ServeError::new(&address, source);
         let listener = TcpListener::bind(&*address).await.map_err(fault)?;
         let local_addr = listener.local_addr().map_err(fault)?;
         Ok(Server::start(self.clone(), listener, local_addr))
@@ -128,6 +125,15 @@ impl Tasks {
 pub struct ServeError {
     address: String,
     source: io::Error,
+}
+
+impl ServeError {
+    pub(crate) fn new(address: impl fmt::Display, source: io::Error) -> Self {
+        Self {
+            address: address.to_string(),
+            source,
+        }
+    }
 }
 
 impl fmt::Display for ServeError {

@@ -1,6 +1,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use a2a_proto::Binding;
 use a2a_proto::v1::{AgentCapabilities, AgentCard, AgentSkill};
 
 use super::{Agent, ExtendedCard, Inner};
@@ -13,7 +14,9 @@ use crate::execution::{
 use crate::executor::{AgentExecutor, DynExecutor};
 use crate::extension::Extension;
 use crate::limits::Limits;
+use crate::serve::{ServeError, Server};
 use crate::store::{MemoryStore, TaskStore};
+use crate::version::VersionPolicy;
 
 /// Puts an [`Agent`] together.
 ///
@@ -43,6 +46,8 @@ pub struct AgentBuilder {
 /// What concerns the bindings and not the engine.
 #[derive(Clone, Default)]
 pub(crate) struct Serving {
+    pub(crate) bindings: Option<Vec<Binding>>,
+    pub(crate) version: VersionPolicy,
     pub(crate) authenticator: Option<Arc<dyn Authenticator>>,
     pub(crate) public_url: Option<String>,
     pub(crate) json_rpc_path: Option<String>,
@@ -171,6 +176,18 @@ impl AgentBuilder {
         self
     }
 
+    /// Sets what is made of a call without a protocol version; it is refused by default.
+    pub fn version_policy(mut self, policy: VersionPolicy) -> Self {
+        self.serving.version = policy;
+        self
+    }
+
+    /// Serves only these bindings, most preferred first; by default all that are compiled in.
+    pub fn bindings(mut self, bindings: impl IntoIterator<Item = Binding>) -> Self {
+        self.serving.bindings = Some(bindings.into_iter().collect());
+        self
+    }
+
     /// Sets the address under which the card names the agent, such as `https://agent.example`; by default the one that
     /// is bound.
     pub fn public_url(mut self, url: impl Into<String>) -> Self {
@@ -267,6 +284,18 @@ impl AgentBuilder {
             extended_card: self.extended_card,
             serving: self.serving,
         })))
+    }
+
+    /// Puts the agent together and serves it on an address such as `127.0.0.1:0`, all bindings on one port.
+    ///
+    /// # Errors
+    ///
+    /// When two settings contradict each other, or the address can't be listened on.
+    pub async fn bind(self, address: impl fmt::Display) -> Result<Server, ServeError> {
+        match self.build() {
+            Ok(agent) => agent.bind(address).await,
+            Err(error) => Err(ServeError::new(address, std::io::Error::other(error))),
+        }
     }
 
     #[cfg(test)]

@@ -30,10 +30,6 @@ impl Ending {
         failure: None,
         releases: false,
     };
-    pub(crate) const RELEASE: Self = Self {
-        failure: None,
-        releases: true,
-    };
 }
 
 impl Engine {

@@ -1,20 +1,22 @@
 //! A message on its way in: it makes a task, wakes one that waits, or reaches a running executor.
 
+mod media;
+mod resume;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_proto::A2aError;
-use a2a_proto::v1::{Message, SendMessageRequest, Task, TaskState};
+use a2a_proto::v1::{Message, SendMessageRequest, Task};
 use tokio::sync::{OwnedMutexGuard, OwnedSemaphorePermit, oneshot};
 
 use super::bus::{Outcome, Subscription, Until};
 use super::catch::catch_now;
-use super::commit::FIRST_DELAY;
-use super::control::Accepted;
+use super::commit::{FIRST_DELAY, unloaded};
 use super::placement::{Lease, OnCancel};
 use super::state::{Origin, Run, RunId, Signals, Stage, State};
-use super::{Busy, ConcurrentMessages, Engine, EntryRef, LagPolicy, normalize};
+use super::{Busy, Engine, EntryRef, LagPolicy, normalize};
 use crate::clock;
 use crate::context::CallContext;
 use crate::executor::{CancelReason, ExecutionContext, ReplyMode};
@@ -29,6 +31,24 @@ pub(crate) enum Join {
     Now,
     /// It reads the stream.
     Stream,
+}
+
+impl Join {
+    /// Lets the caller follow the task from its present state on. Called under the lock.
+    fn take(self, entry: &EntryRef) -> Result<Begun, A2aError> {
+        match self {
+            Self::Boundary => Ok(Begun::Boundary(entry.bus().wait(Until::Boundary))),
+            Self::Now => Ok(Begun::Now(entry.current()?)),
+            Self::Stream => {
+                let (task, events) = entry.bus().subscribe().ok_or_else(unloaded)??;
+                let joined = Joined {
+                    events,
+                    _entry: entry.clone(),
+                };
+                Ok(Begun::Stream(task, joined))
+            }
+        }
+    }
 }
 
 /// What the caller holds once its message is in.
@@ -102,7 +122,7 @@ impl Engine {
     ) -> Result<Beginning, A2aError> {
         let permit = self.take_slot()?;
         let ids = (entry.task_id(), entry.context_id());
-        let lease = self.lease(&entry).await?;
+        let hold = (Some(permit), self.lease(&entry).await?);
         let mode = self.0.executor.reply_mode();
         let mut spoken = message;
         if mode == ReplyMode::Task {
@@ -114,17 +134,9 @@ impl Engine {
             ReplyMode::Task => {
                 self.create(&entry, &mut state, &cx, new_task(&entry, spoken))
                     .await?;
-                let begun = self.join(&entry, join)?;
+                let begun = join.take(&entry)?;
                 let cursor = begun.cursor();
-                self.start(
-                    &entry,
-                    &mut state,
-                    cx,
-                    Some(permit),
-                    Some(lease),
-                    None,
-                    cursor,
-                );
+                self.start(&entry, &mut state, cx, hold, None, cursor);
                 Ok(Beginning::Done(begun))
             }
             ReplyMode::Either => {
@@ -134,15 +146,7 @@ impl Engine {
                     message: spoken,
                     begun: sender,
                 };
-                self.start(
-                    &entry,
-                    &mut state,
-                    cx,
-                    Some(permit),
-                    Some(lease),
-                    Some(origin),
-                    None,
-                );
+                self.start(&entry, &mut state, cx, hold, Some(origin), None);
                 Ok(Beginning::FirstEvent(receiver))
             }
         }
@@ -162,7 +166,7 @@ impl Engine {
             .create(entry, state, cx, new_task(entry, message))
             .await;
         let begun = match &created {
-            Ok(()) => self.join(entry, origin.join),
+            Ok(()) => origin.join.take(entry),
             Err(error) => Err(error.clone()),
         };
         if let (Ok(begun), Some(run)) = (&begun, state.run.as_mut()) {
@@ -170,43 +174,6 @@ impl Engine {
         }
         let _ = origin.begun.send(begun);
         created
-    }
-
-    async fn continue_task(
-        &self,
-        call: CallContext,
-        request: SendMessageRequest,
-        message: Message,
-        join: Join,
-    ) -> Result<Begun, A2aError> {
-        let entry = self.enter(&call, &message.task_id).await?;
-        if !message.context_id.is_empty() && message.context_id != entry.context_id() {
-            return Err(
-                A2aError::invalid_params("the task belongs to another context")
-                    .with_violation("message.context_id", "is not the context of the task"),
-            );
-        }
-        let step = Step {
-            engine: self.clone(),
-            entry,
-            call,
-            request,
-            message,
-            join,
-        };
-        let mut turn = step.turn().await?;
-        loop {
-            match self.own(turn).await? {
-                Turn::Begun(begun) => return Ok(begun),
-                Turn::Wait(step, done) => {
-                    tokio::select! {
-                        () = done.cancelled() => {}
-                        () = self.0.draining.cancelled() => return Err(super::shutting_down()),
-                    }
-                    turn = step.turn().await?;
-                }
-            }
-        }
     }
 
     /// Finds or makes the entry of a task that the store confirms to this caller.
@@ -264,14 +231,12 @@ impl Engine {
     }
 
     /// Starts the executor. Called under the lock.
-    #[expect(clippy::too_many_arguments, reason = "they are the parts of a run")]
     pub(crate) fn start(
         &self,
         entry: &EntryRef,
         state: &mut State,
         cx: ExecutionContext,
-        permit: Option<OwnedSemaphorePermit>,
-        lease: Option<Lease>,
+        (permit, lease): (Option<OwnedSemaphorePermit>, Option<Lease>),
         origin: Option<Origin>,
         origin_cursor: Option<u64>,
     ) {
@@ -306,7 +271,7 @@ impl Engine {
             })
     }
 
-    pub(crate) async fn lease(&self, entry: &EntryRef) -> Result<Lease, A2aError> {
+    pub(crate) async fn lease(&self, entry: &EntryRef) -> Result<Option<Lease>, A2aError> {
         let (engine, task_id) = (Arc::downgrade(&self.0), entry.task_id().to_owned());
         let on_cancel: OnCancel = Arc::new(move |metadata| {
             let Some(engine) = engine.upgrade().map(Engine) else {
@@ -322,13 +287,8 @@ impl Engine {
                 });
             }
         });
-        let lease = self
-            .0
-            .placement
-            .lease(entry.task_id(), on_cancel)
-            .await
-            .map_err(unreadable)?;
-        lease.ok_or_else(|| A2aError::unsupported_operation("the task is being worked on"))
+        let leased = self.0.placement.lease(entry.task_id(), on_cancel).await;
+        leased.map_err(unreadable)
     }
 
     fn admit(&self, cx: &ExecutionContext) -> Result<(), A2aError> {
@@ -338,44 +298,6 @@ impl Engine {
             })?;
         }
         Ok(())
-    }
-
-    /// Lets the caller follow the task from its present state on. Called under the lock.
-    fn join(&self, entry: &EntryRef, join: Join) -> Result<Begun, A2aError> {
-        match join {
-            Join::Boundary => Ok(Begun::Boundary(entry.bus().wait(Until::Boundary))),
-            Join::Now => Ok(Begun::Now(entry.current()?)),
-            Join::Stream => {
-                let subscribed = entry
-                    .bus()
-                    .subscribe()
-                    .ok_or_else(super::commit::unloaded)?;
-                let (task, events) = subscribed?;
-                Ok(Begun::Stream(
-                    task,
-                    Joined {
-                        events,
-                        _entry: entry.clone(),
-                    },
-                ))
-            }
-        }
-    }
-
-    fn check_input_modes(&self, message: &Message) -> Result<(), A2aError> {
-        let Some(modes) = &self.0.settings.input_modes else {
-            return Ok(());
-        };
-        let refused = message.parts.iter().enumerate().find(|(_, part)| {
-            !part.media_type.is_empty() && !modes.iter().any(|mode| takes(mode, &part.media_type))
-        });
-        match refused {
-            None => Ok(()),
-            Some((index, part)) => Err(A2aError::content_type_not_supported(format!(
-                "the agent does not take {} (message.parts[{index}])",
-                part.media_type
-            ))),
-        }
     }
 }
 
@@ -405,137 +327,15 @@ impl Begun {
     }
 }
 
-/// A message to a task, with all that it takes to try again when an execution first has to end.
-struct Step {
-    engine: Engine,
-    entry: EntryRef,
-    call: CallContext,
-    request: SendMessageRequest,
-    message: Message,
-    join: Join,
+/// What kagent's helpers say then (kagent contract 2.3).
+fn session_busy() -> A2aError {
+    A2aError::unsupported_operation("session already has active work")
 }
 
-enum Turn {
-    Begun(Begun),
-    /// The task has been closed and its executor has not returned: the message waits for that.
-    Wait(Step, tokio_util::sync::CancellationToken),
-}
-
-impl Step {
-    /// Takes the lock, so that what follows need not wait for it and can be owned.
-    async fn turn(
-        self,
-    ) -> Result<impl Future<Output = Result<Turn, A2aError>> + Send + 'static, A2aError> {
-        let state = self.entry.lock().await;
-        Ok(self.take(state))
-    }
-
-    async fn take(mut self, mut state: OwnedMutexGuard<State>) -> Result<Turn, A2aError> {
-        let (engine, entry) = (self.engine.clone(), self.entry.clone());
-        engine.refuse_when_draining()?;
-        let task = engine.load(&entry, &mut state, &self.call).await?;
-        if task.state().is_terminal() {
-            let name = task.state().as_str_name();
-            return Err(A2aError::unsupported_operation(format!(
-                "the task is in the terminal state {name}"
-            )));
-        }
-        if state.canceling {
-            return Err(A2aError::unsupported_operation(
-                "the task is being canceled",
-            ));
-        }
-        engine.check_input_modes(&self.message)?;
-        if let Some(run) = &state.run {
-            if !run.is_live() {
-                run.signals.hurry.cancel();
-                let done = run.signals.done.clone();
-                return Ok(Turn::Wait(self, done));
-            }
-            engine.may_deliver(run, &task)?;
-        }
-        entry.task_id().clone_into(&mut self.message.task_id);
-        entry.context_id().clone_into(&mut self.message.context_id);
-        let ids = (entry.task_id(), entry.context_id());
-        let Self {
-            call,
-            request,
-            message,
-            join,
-            ..
-        } = self;
-        let cx = engine.context(
-            call.clone(),
-            request.clone(),
-            message.clone(),
-            Some(Arc::clone(&task)),
-            ids,
-            VecDeque::new(),
-        );
-        drop(task);
-        if let Some(control) = state.run.as_ref().map(|run| Arc::clone(run.control())) {
-            engine.admit(&cx)?;
-            let running = state
-                .run
-                .as_ref()
-                .map_or_else(|| cx.clone(), |run| run.cx.clone());
-            engine
-                .claim(&entry, &mut state, &running, &call, message.clone())
-                .await?;
-            control.stop_clock(false);
-            let begun = engine.join(&entry, join)?;
-            control.deliver(Accepted {
-                call,
-                request,
-                message,
-            });
-            return Ok(Turn::Begun(begun));
-        }
-        let permit = engine.take_slot()?;
-        let lease = engine.lease(&entry).await?;
-        engine.admit(&cx)?;
-        engine
-            .claim(&entry, &mut state, &cx, &call, message)
-            .await?;
-        let begun = engine.join(&entry, join)?;
-        let cursor = begun.cursor();
-        engine.start(
-            &entry,
-            &mut state,
-            cx,
-            Some(permit),
-            Some(lease),
-            None,
-            cursor,
-        );
-        Ok(Turn::Begun(begun))
-    }
-}
-
-impl Engine {
-    /// Whether a running execution takes a further message.
-    fn may_deliver(&self, run: &Run, task: &Task) -> Result<(), A2aError> {
-        let waits = task.state() == TaskState::AuthRequired && run.is_open();
-        if !waits && self.0.settings.concurrent == ConcurrentMessages::Reject {
-            return Err(match self.0.settings.busy {
-                Busy::Unavailable => A2aError::unsupported_operation("the task is being worked on"),
-                Busy::Unsupported => {
-                    A2aError::unsupported_operation("session already has active work")
-                }
-            });
-        }
-        if run.control().cancel_reason().is_some() {
-            return Err(A2aError::unsupported_operation(
-                "the task is being canceled",
-            ));
-        }
-        if run.control().waiting() >= self.0.settings.limits.waiting_messages {
-            return Err(A2aError::unsupported_operation(
-                "too many messages wait for the agent",
-            ));
-        }
-        Ok(())
-    }
+/// What is told of a task that takes no more messages and has no more events.
+pub(crate) fn terminal(task: &Task) -> A2aError {
+    let state = task.state().as_str_name();
+    A2aError::unsupported_operation(format!("the task is in the terminal state {state}"))
 }
 
 fn new_task(entry: &EntryRef, message: Message) -> Task {
@@ -545,27 +345,6 @@ fn new_task(entry: &EntryRef, message: Message) -> Task {
     }
     task.history.push(message);
     task
-}
-
-/// Whether a pattern such as `text/*` takes a media type; parameters do not count.
-fn takes(pattern: &str, media_type: &str) -> bool {
-    let essence = |text: &str| {
-        text.split(';')
-            .next()
-            .unwrap_or_default()
-            .trim()
-            .to_ascii_lowercase()
-    };
-    let (pattern, media_type) = (essence(pattern), essence(media_type));
-    match pattern.as_str() {
-        "*" | "*/*" => true,
-        // Cards of kagent say `text` for all text.
-        kind if !kind.contains('/') => media_type.split('/').next() == Some(kind),
-        _ => match pattern.strip_suffix("/*") {
-            Some(kind) => media_type.split('/').next() == Some(kind),
-            None => pattern == media_type,
-        },
-    }
 }
 
 /// A store that can't be read now.

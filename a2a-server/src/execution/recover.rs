@@ -7,7 +7,7 @@ use a2a_proto::v1::{Message, StreamResponse, Task, TaskState};
 
 use super::bus::Subscription;
 use super::commit::{FIRST_DELAY, LONGEST_DELAY, unloaded};
-use super::deliver::{Joined, unreadable};
+use super::deliver::{Joined, terminal, unreadable};
 use super::normalize::status_event;
 use super::placement::{News, Watch};
 use super::state::State;
@@ -36,7 +36,7 @@ impl Engine {
         })
         .with_retry_after(FIRST_DELAY)
         .with_source(error);
-        self.give_up(entry, state, &told);
+        give_up(entry, state, &told);
         if !lost && !self.0.settings.boundary.store_decides {
             state.in_doubt = true;
             let (engine, entry, call) = (self.clone(), entry.clone(), call.clone());
@@ -58,17 +58,8 @@ impl Engine {
         let told = A2aError::internal("the task could not be settled")
             .with_retry_after(FIRST_DELAY)
             .with_source(error);
-        self.give_up(entry, state, &told);
+        give_up(entry, state, &told);
         told
-    }
-
-    fn give_up(&self, entry: &EntryRef, state: &mut State, error: &A2aError) {
-        if let Some(run) = &state.run {
-            run.signals.kill.cancel();
-        }
-        state.version = None;
-        state.gathered.clear();
-        entry.bus().fail(error, None);
     }
 
     /// Reads the task until the store answers. A task that still runs by the store's word is failed: its executor is
@@ -146,10 +137,7 @@ impl Engine {
         let (task, events): (Arc<Task>, Subscription) =
             entry.bus().subscribe().ok_or_else(unloaded)??;
         if task.state().is_terminal() {
-            let name = task.state().as_str_name();
-            return Err(A2aError::unsupported_operation(format!(
-                "the task is in the terminal state {name}"
-            )));
+            return Err(terminal(&task));
         }
         drop(state);
         Ok((
@@ -226,19 +214,9 @@ impl Engine {
                 continue;
             }
             match news {
-                Some(news) => self.copy(&entry, &mut state, news),
+                Some(news) => copy(&entry, &mut state, news),
                 None => self.catch_up(&entry, &mut state, &call).await,
             }
-        }
-    }
-
-    fn copy(&self, entry: &EntryRef, state: &mut State, news: News) {
-        if state.version.is_some_and(|version| news.version <= version) {
-            return;
-        }
-        state.version = Some(news.version);
-        for event in &news.events {
-            entry.bus().publish(Arc::clone(&news.task), event);
         }
     }
 
@@ -254,6 +232,25 @@ impl Engine {
             Ok(None) => entry.bus().fail(&A2aError::task_not_found(), None),
             Err(error) => entry.bus().fail(&unreadable(error), None),
         }
+    }
+}
+
+fn give_up(entry: &EntryRef, state: &mut State, error: &A2aError) {
+    if let Some(run) = &state.run {
+        run.signals.kill.cancel();
+    }
+    state.version = None;
+    state.gathered.clear();
+    entry.bus().fail(error, None);
+}
+
+fn copy(entry: &EntryRef, state: &mut State, news: News) {
+    if state.version.is_some_and(|version| news.version <= version) {
+        return;
+    }
+    state.version = Some(news.version);
+    for event in &news.events {
+        entry.bus().publish(Arc::clone(&news.task), event);
     }
 }
 

@@ -145,7 +145,7 @@ impl Engine {
             .take()
             .unwrap_or_else(|| cx.control().serving());
         let waiting = cx.control().waiting() > 0;
-        if let Some((event, failure)) = self.last_event(entry, &mut state, cx, end, waiting) {
+        if let Some((event, failure)) = last_event(entry, &mut state, cx, end, waiting) {
             let goes_on = waiting && !event.state().is_some_and(TaskState::is_terminal);
             let releases = self.0.settings.boundary.hold && !goes_on;
             let ending = Ending { failure, releases };
@@ -158,67 +158,6 @@ impl Engine {
             }
         }
         self.next_run(entry, &mut state, id, cx).await
-    }
-
-    /// The event that ends the execution, and the error with which streams end in its place.
-    fn last_event(
-        &self,
-        entry: &EntryRef,
-        state: &mut State,
-        cx: &ExecutionContext,
-        end: End,
-        waiting: bool,
-    ) -> Option<(StreamResponse, Option<A2aError>)> {
-        let current = entry
-            .bus()
-            .task()
-            .map_or(TaskState::Unspecified, |task| task.state());
-        let run = state.run.as_mut()?;
-        let reason = match &end {
-            End::Dropped(reason) => reason.clone().or_else(|| cx.cancel_reason()),
-            End::Returned(_) | End::Panicked(_) => cx.cancel_reason(),
-        };
-        let plain = |state, text: Option<&str>| {
-            Some((status_event(entry, state, text.map(Message::agent)), None))
-        };
-        let canceled = matches!(reason, Some(CancelReason::Request { .. }));
-        match std::mem::replace(&mut run.stage, Stage::Closed) {
-            // INPUT_REQUIRED gives way to a cancel; the cancel call itself sees to a published one.
-            Stage::Closed => return None,
-            Stage::Held(event) => {
-                let terminal = event.state().is_some_and(TaskState::is_terminal);
-                return if canceled && !terminal {
-                    plain(TaskState::Canceled, None)
-                } else {
-                    Some((event, None))
-                };
-            }
-            Stage::Open => {}
-        }
-        run.control().close();
-        let (spoke, failed) = (run.spoke, TaskState::Failed);
-        match (reason, end) {
-            (Some(CancelReason::Request { .. }), _) => plain(TaskState::Canceled, None),
-            (_, End::Panicked(_)) => plain(failed, Some("the agent failed")),
-            (_, End::Returned(Err(error))) => {
-                let public = error.protocol();
-                let text = public.map_or("the agent failed", A2aError::message);
-                let broken = public
-                    .filter(|error| error.code() == ErrorCode::InvalidAgentResponse)
-                    .cloned();
-                Some((
-                    status_event(entry, failed, Some(Message::agent(text))),
-                    broken,
-                ))
-            }
-            (Some(CancelReason::TimeLimit), _) => plain(failed, Some("time limit reached")),
-            (Some(CancelReason::Shutdown), _) if current.is_interrupted() => None,
-            (Some(CancelReason::Shutdown), _) => plain(failed, Some("agent shut down")),
-            (None, End::Dropped(_)) => None,
-            (None, End::Returned(Ok(()))) if waiting || current == TaskState::AuthRequired => None,
-            (None, End::Returned(Ok(()))) if spoke => plain(TaskState::Completed, None),
-            (None, End::Returned(Ok(()))) => plain(failed, Some("agent ended without a result")),
-        }
     }
 
     /// Starts over with a message that the executor did not take.
@@ -266,6 +205,66 @@ impl Engine {
         (run.id, run.stage, run.spoke, run.cx) = (id, Stage::Open, false, next.clone());
         previous.done.cancel();
         Next::Run(id, next, signals)
+    }
+}
+
+/// The event that ends the execution, and the error with which streams end in its place.
+fn last_event(
+    entry: &EntryRef,
+    state: &mut State,
+    cx: &ExecutionContext,
+    end: End,
+    waiting: bool,
+) -> Option<(StreamResponse, Option<A2aError>)> {
+    let current = entry
+        .bus()
+        .task()
+        .map_or(TaskState::Unspecified, |task| task.state());
+    let run = state.run.as_mut()?;
+    let reason = match &end {
+        End::Dropped(reason) => reason.clone().or_else(|| cx.cancel_reason()),
+        End::Returned(_) | End::Panicked(_) => cx.cancel_reason(),
+    };
+    let plain = |state, text: Option<&str>| {
+        Some((status_event(entry, state, text.map(Message::agent)), None))
+    };
+    let canceled = matches!(reason, Some(CancelReason::Request { .. }));
+    match std::mem::replace(&mut run.stage, Stage::Closed) {
+        // INPUT_REQUIRED gives way to a cancel; the cancel call itself sees to a published one.
+        Stage::Closed => return None,
+        Stage::Held(event) => {
+            let terminal = event.state().is_some_and(TaskState::is_terminal);
+            return if canceled && !terminal {
+                plain(TaskState::Canceled, None)
+            } else {
+                Some((event, None))
+            };
+        }
+        Stage::Open => {}
+    }
+    run.control().close();
+    let (spoke, failed) = (run.spoke, TaskState::Failed);
+    match (reason, end) {
+        (Some(CancelReason::Request { .. }), _) => plain(TaskState::Canceled, None),
+        (_, End::Panicked(_)) => plain(failed, Some("the agent failed")),
+        (_, End::Returned(Err(error))) => {
+            let public = error.protocol();
+            let text = public.map_or("the agent failed", A2aError::message);
+            let broken = public
+                .filter(|error| error.code() == ErrorCode::InvalidAgentResponse)
+                .cloned();
+            Some((
+                status_event(entry, failed, Some(Message::agent(text))),
+                broken,
+            ))
+        }
+        (Some(CancelReason::TimeLimit), _) => plain(failed, Some("time limit reached")),
+        (Some(CancelReason::Shutdown), _) if current.is_interrupted() => None,
+        (Some(CancelReason::Shutdown), _) => plain(failed, Some("agent shut down")),
+        (None, End::Dropped(_)) => None,
+        (None, End::Returned(Ok(()))) if waiting || current == TaskState::AuthRequired => None,
+        (None, End::Returned(Ok(()))) if spoke => plain(TaskState::Completed, None),
+        (None, End::Returned(Ok(()))) => plain(failed, Some("agent ended without a result")),
     }
 }
 
