@@ -54,6 +54,11 @@ impl Agent {
         &self.0.limits
     }
 
+    #[cfg(test)]
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.0.engine
+    }
+
     /// The agent with what stands in front of it: all bindings that are compiled in.
     #[must_use]
     pub fn endpoint(&self) -> Endpoint {

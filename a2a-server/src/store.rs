@@ -207,3 +207,48 @@ pub trait TaskStore: Send + Sync + 'static {
         false
     }
 }
+
+#[async_trait]
+#[deny(clippy::missing_trait_methods)]
+impl<T: TaskStore + ?Sized> TaskStore for Arc<T> {
+    async fn create(&self, cx: &CallContext, task: &Task) -> Result<TaskVersion, StoreError> {
+        (**self).create(cx, task).await
+    }
+
+    async fn update(
+        &self,
+        cx: &CallContext,
+        write: TaskWrite<'_>,
+    ) -> Result<TaskVersion, StoreError> {
+        (**self).update(cx, write).await
+    }
+
+    async fn get(&self, cx: &CallContext, id: &str) -> Result<Option<StoredTask>, StoreError> {
+        (**self).get(cx, id).await
+    }
+
+    async fn list(
+        &self,
+        cx: &CallContext,
+        request: &ListTasksRequest,
+    ) -> Result<ListTasksResponse, StoreError> {
+        (**self).list(cx, request).await
+    }
+
+    async fn settle(
+        &self,
+        cx: &CallContext,
+        id: &str,
+        version: TaskVersion,
+    ) -> Result<(), StoreError> {
+        (**self).settle(cx, id, version).await
+    }
+
+    fn serve(&self, live: LiveTasks) {
+        (**self).serve(live);
+    }
+
+    fn is_immediate(&self) -> bool {
+        (**self).is_immediate()
+    }
+}

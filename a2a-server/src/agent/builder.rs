@@ -38,7 +38,6 @@ pub struct AgentBuilder {
     busy: Busy,
     boundary: BoundaryPolicy,
     limits: Limits,
-    window: Window,
     placement: Arc<dyn Placement>,
     serving: Serving,
 }
@@ -88,7 +87,6 @@ impl AgentBuilder {
             busy: Busy::default(),
             boundary: BoundaryPolicy::default(),
             limits: Limits::default(),
-            window: Window::default(),
             placement: Arc::new(LocalPlacement),
             serving: Serving::default(),
         }
@@ -268,7 +266,7 @@ impl AgentBuilder {
             busy: self.busy,
             boundary: self.boundary,
             input_modes: self.check_input_modes.then(|| input_modes(&card)),
-            window: self.window,
+            window: Window::default(),
             limits: self.limits.clone(),
         };
         Ok(Agent(Arc::new(Inner {
@@ -301,12 +299,6 @@ impl AgentBuilder {
     #[cfg(test)]
     pub(crate) fn placement(mut self, placement: Arc<dyn Placement>) -> Self {
         self.placement = placement;
-        self
-    }
-
-    #[cfg(test)]
-    pub(crate) fn window(mut self, window: Window) -> Self {
-        self.window = window;
         self
     }
 

@@ -15,7 +15,7 @@ use super::bus::{Outcome, Subscription, Until};
 use super::catch::catch_now;
 use super::commit::{FIRST_DELAY, unloaded};
 use super::placement::{Lease, OnCancel};
-use super::state::{Origin, Run, RunId, Signals, Stage, State};
+use super::state::{Hold, Origin, Run, RunId, Signals, Stage, State};
 use super::{Busy, Engine, EntryRef, LagPolicy, normalize};
 use crate::clock;
 use crate::context::CallContext;
@@ -122,7 +122,8 @@ impl Engine {
     ) -> Result<Beginning, A2aError> {
         let permit = self.take_slot()?;
         let ids = (entry.task_id(), entry.context_id());
-        let hold = (Some(permit), self.lease(&entry).await?);
+        let lease = self.lease(&entry).await?.ok_or_else(worked_on)?;
+        let hold = Hold::new(permit, lease);
         let mode = self.0.executor.reply_mode();
         let mut spoken = message;
         if mode == ReplyMode::Task {
@@ -236,7 +237,7 @@ impl Engine {
         entry: &EntryRef,
         state: &mut State,
         cx: ExecutionContext,
-        (permit, lease): (Option<OwnedSemaphorePermit>, Option<Lease>),
+        hold: Hold,
         origin: Option<Origin>,
         origin_cursor: Option<u64>,
     ) {
@@ -250,8 +251,7 @@ impl Engine {
             origin,
             origin_cursor: origin_cursor.filter(|_| self.0.settings.lag == LagPolicy::Wait),
             signals: signals.clone(),
-            permit,
-            lease,
+            hold,
         });
         let drive = self.clone().drive(entry.clone(), id, cx, signals);
         self.0.tracker.spawn(drive);
@@ -325,6 +325,10 @@ impl Begun {
             Self::Boundary(_) | Self::Message(_) | Self::Now(_) => None,
         }
     }
+}
+
+pub(crate) fn worked_on() -> A2aError {
+    A2aError::unsupported_operation("the task is being worked on")
 }
 
 /// What kagent's helpers say then (kagent contract 2.3).

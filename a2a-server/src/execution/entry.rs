@@ -112,6 +112,7 @@ impl Registry {
         self.lock().contains_key(task_id)
     }
 
+    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.lock().len()
     }

@@ -43,9 +43,23 @@ pub(crate) struct Run {
     /// The cursor of the stream that started the execution.
     pub(crate) origin_cursor: Option<u64>,
     pub(crate) signals: Signals,
-    /// Given back when the execution is over.
-    pub(crate) permit: Option<OwnedSemaphorePermit>,
-    pub(crate) lease: Option<Lease>,
+    #[expect(dead_code, reason = "held, and dropped with the run")]
+    pub(crate) hold: Hold,
+}
+
+/// What an execution takes up, and gives back when it is over.
+pub(crate) struct Hold {
+    _permit: OwnedSemaphorePermit,
+    _lease: Lease,
+}
+
+impl Hold {
+    pub(crate) fn new(permit: OwnedSemaphorePermit, lease: Lease) -> Self {
+        Self {
+            _permit: permit,
+            _lease: lease,
+        }
+    }
 }
 
 /// How far the sink is.

@@ -56,7 +56,8 @@ struct Inner {
     /// What may be evicted, oldest first. An entry whose version is no longer the record's is stale.
     finished: VecDeque<Resting>,
     parked: VecDeque<Resting>,
-    live: Option<LiveTasks>,
+    /// Of each engine that works on the store.
+    live: Vec<LiveTasks>,
 }
 
 struct Record {
@@ -234,7 +235,7 @@ impl TaskStore for MemoryStore {
     }
 
     fn serve(&self, live: LiveTasks) {
-        self.lock().live = Some(live);
+        self.lock().live.push(live);
     }
 
     fn is_immediate(&self) -> bool {
@@ -270,24 +271,14 @@ impl Inner {
     fn evict(&mut self, retention: &Retention) {
         let finished = (retention.finished, retention.finished_count);
         let parked = (retention.parked, retention.parked_count);
-        Self::evict_from(
-            &mut self.finished,
-            &mut self.records,
-            self.live.as_ref(),
-            finished,
-        );
-        Self::evict_from(
-            &mut self.parked,
-            &mut self.records,
-            self.live.as_ref(),
-            parked,
-        );
+        Self::evict_from(&mut self.finished, &mut self.records, &self.live, finished);
+        Self::evict_from(&mut self.parked, &mut self.records, &self.live, parked);
     }
 
     fn evict_from(
         queue: &mut VecDeque<Resting>,
         records: &mut HashMap<String, Record>,
-        live: Option<&LiveTasks>,
+        live: &[LiveTasks],
         (age, count): (Duration, usize),
     ) {
         let mut looked_at = queue.len();
@@ -306,7 +297,7 @@ impl Inner {
             if stale {
                 continue;
             }
-            if live.is_some_and(|live| live.contains(&oldest.id)) {
+            if live.iter().any(|live| live.contains(&oldest.id)) {
                 queue.push_back(oldest);
             } else {
                 records.remove(&oldest.id);

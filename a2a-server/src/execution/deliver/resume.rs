@@ -9,10 +9,10 @@ use a2a_proto::v1::{Message, SendMessageRequest, Task, TaskState};
 use tokio::sync::OwnedMutexGuard;
 use tokio_util::sync::CancellationToken;
 
-use super::{Begun, Join};
+use super::{Begun, Join, worked_on};
 use crate::context::CallContext;
 use crate::execution::control::Accepted;
-use crate::execution::state::{Run, State};
+use crate::execution::state::{Hold, Run, State};
 use crate::execution::{Busy, ConcurrentMessages, Engine, EntryRef, shutting_down};
 use crate::executor::ExecutionContext;
 
@@ -156,7 +156,7 @@ impl Step {
             .claim(entry, &mut state, &cx, &self.call, self.message.clone())
             .await?;
         let begun = self.join.take(entry)?;
-        let hold = (Some(permit), Some(lease));
+        let hold = Hold::new(permit, lease);
         engine.start(entry, &mut state, cx, hold, None, begun.cursor());
         Ok(Turn::Begun(begun))
     }
@@ -206,10 +206,6 @@ impl Wait {
             Self::Elsewhere => tokio::time::sleep(LOOK_AGAIN).await,
         }
     }
-}
-
-fn worked_on() -> A2aError {
-    A2aError::unsupported_operation("the task is being worked on")
 }
 
 fn canceled() -> A2aError {
