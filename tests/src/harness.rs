@@ -15,7 +15,7 @@ pub(crate) use store::{Fault, GatedStore, Point};
 
 /// The deadline of every test: what takes longer hangs.
 pub(crate) async fn within<T>(test: impl Future<Output = T>) -> T {
-    match tokio::time::timeout(DEADLINE, test).await {
+    match tokio::time::timeout(DEADLINE, Box::pin(test)).await {
         Ok(output) => output,
         Err(_) => panic!("the test hangs"),
     }

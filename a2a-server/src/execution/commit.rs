@@ -215,7 +215,7 @@ impl Engine {
         let version = state.version.ok_or_else(unloaded)?;
         match self.settle(entry, call, version).await {
             Ok(()) => Ok(()),
-            Err(error) => Err(self.settle_failed(entry, state, error)),
+            Err(error) => Err(super::recover::settle_failed(entry, state, error)),
         }
     }
 

@@ -47,21 +47,6 @@ impl Engine {
         told
     }
 
-    /// Settling failed for good: nothing is published, and the next request reads the store again.
-    pub(crate) fn settle_failed(
-        &self,
-        entry: &EntryRef,
-        state: &mut State,
-        error: StoreError,
-    ) -> A2aError {
-        tracing::error!(a2a.task.id = entry.task_id(), error = %error, "a task was not settled");
-        let told = A2aError::internal("the task could not be settled")
-            .with_retry_after(FIRST_DELAY)
-            .with_source(error);
-        give_up(entry, state, &told);
-        told
-    }
-
     /// Reads the task until the store answers. A task that still runs by the store's word is failed: its executor is
     /// gone. Any other state stands: the save did arrive.
     async fn reconcile(self, entry: EntryRef, call: CallContext) {
@@ -233,6 +218,16 @@ impl Engine {
             Err(error) => entry.bus().fail(&unreadable(error), None),
         }
     }
+}
+
+/// Settling failed for good: nothing is published, and the next request reads the store again.
+pub(crate) fn settle_failed(entry: &EntryRef, state: &mut State, error: StoreError) -> A2aError {
+    tracing::error!(a2a.task.id = entry.task_id(), error = %error, "a task was not settled");
+    let told = A2aError::internal("the task could not be settled")
+        .with_retry_after(FIRST_DELAY)
+        .with_source(error);
+    give_up(entry, state, &told);
+    told
 }
 
 fn give_up(entry: &EntryRef, state: &mut State, error: &A2aError) {

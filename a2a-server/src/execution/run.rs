@@ -237,7 +237,7 @@ fn last_event(
             return if canceled && !terminal {
                 plain(TaskState::Canceled, None)
             } else {
-                Some((event, None))
+                Some((*event, None))
             };
         }
         Stage::Open => {}
@@ -338,7 +338,7 @@ impl SinkTarget {
         };
         run.spoke |= spoke;
         if engine.0.settings.boundary.hold && said.is_some_and(TaskState::is_boundary) {
-            run.close(Stage::Held(event));
+            run.close(Stage::Held(Box::new(event)));
             return Ok(());
         }
         let call = cx.control().serving();

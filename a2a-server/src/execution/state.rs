@@ -66,7 +66,7 @@ impl Hold {
 pub(crate) enum Stage {
     Open,
     /// A boundary event waits until the executor has returned.
-    Held(StreamResponse),
+    Held(Box<StreamResponse>),
     /// A closing event has been published, or a message was the answer.
     Closed,
 }

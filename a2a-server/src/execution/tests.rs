@@ -23,7 +23,7 @@ use hub::Hub;
 const DEADLINE: Duration = Duration::from_secs(30);
 
 async fn within<T>(test: impl Future<Output = T>) -> T {
-    tokio::time::timeout(DEADLINE, test)
+    tokio::time::timeout(DEADLINE, Box::pin(test))
         .await
         .expect("the test hangs")
 }

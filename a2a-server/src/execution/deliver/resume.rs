@@ -47,7 +47,7 @@ impl Engine {
             let over: Wait = match self.own(step.take(state)).await? {
                 Turn::Begun(begun) => return Ok(begun),
                 Turn::Wait(again, over) => {
-                    step = again;
+                    step = *again;
                     over
                 }
             };
@@ -93,7 +93,7 @@ struct Step {
 enum Turn {
     Begun(Begun),
     /// The task waits for a message, and its last execution is not over yet.
-    Wait(Step, Wait),
+    Wait(Box<Step>, Wait),
 }
 
 enum Wait {
@@ -131,7 +131,7 @@ impl Step {
             Some(run) => {
                 run.signals.hurry.cancel();
                 let done = run.signals.done.clone();
-                Ok(Turn::Wait(self, Wait::Run(done)))
+                Ok(Turn::Wait(Box::new(self), Wait::Run(done)))
             }
         }
     }
@@ -145,7 +145,7 @@ impl Step {
         let permit = self.engine.take_slot()?;
         let Some(lease) = self.engine.lease(&self.entry).await? else {
             return match task.state().is_interrupted() {
-                true => Ok(Turn::Wait(self, Wait::Elsewhere)),
+                true => Ok(Turn::Wait(Box::new(self), Wait::Elsewhere)),
                 false => Err(worked_on()),
             };
         };
