@@ -438,14 +438,17 @@ impl Client {
         limit: Option<Duration>,
         call: impl Future<Output = Result<T>>,
     ) -> Result<T> {
-        let call = call.instrument(trace::call(method, self.binding()));
+        let span = trace::call(method, self.binding());
+        let call = call.instrument(span.clone());
         let outcome = match limit {
             Some(limit) => tokio::time::timeout(limit, call)
                 .await
                 .unwrap_or_else(|_| Err(Error::new(Kind::Timeout))),
             None => call.await,
         };
-        outcome.map_err(|error| self.named(method, error))
+        outcome
+            .map_err(|error| self.named(method, error))
+            .inspect_err(|error| trace::failed(&span, error))
     }
 
     fn named(&self, method: Method, error: Error) -> Error {

@@ -3,8 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
-use a2a_proto::header::Extensions;
-use http::HeaderMap;
+use a2a_proto::header::{A2A_EXTENSIONS, A2A_VERSION, Extensions, Version};
+use http::{HeaderMap, HeaderValue};
+
+use crate::error::{Error, Result};
 
 /// What goes along with a call beside its request, and what comes back beside its answer.
 ///
@@ -93,6 +95,32 @@ impl CallContext {
     pub fn activated_extensions_mut(&mut self) -> &mut Extensions {
         &mut self.activated
     }
+
+    /// The caller's headers with those that the protocol has on every request, whatever the binding.
+    ///
+    /// # Errors
+    ///
+    /// When an extension's URI can't stand in a header.
+    pub(crate) fn to_headers(&self) -> Result<HeaderMap> {
+        let mut headers = self.headers.clone();
+        headers.insert(A2A_VERSION, header(&Version::V1_0.to_string())?);
+        // One line each: not every server splits a list.
+        for uri in self.extensions.iter() {
+            headers.append(A2A_EXTENSIONS, header(uri)?);
+        }
+        Ok(headers)
+    }
+
+    pub(crate) fn note_activated(&mut self, headers: &HeaderMap) {
+        let activated = Extensions::of(headers);
+        self.activated.extend(activated.iter());
+    }
+}
+
+fn header(value: &str) -> Result<HeaderValue> {
+    HeaderValue::try_from(value).map_err(|error| {
+        Error::builder(format!("{value:?} can't stand in a header")).with_source(error)
+    })
 }
 
 impl fmt::Debug for CallContext {
@@ -122,5 +150,25 @@ mod tests {
             text.contains("authorization") && !text.contains("secret"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn w9_ver_01_extensions_go_out_one_a_line_and_the_version_always() {
+        let mut context = CallContext::new();
+        context.extensions_mut().add_line("u1,u2");
+        context
+            .headers_mut()
+            .insert(A2A_VERSION, HeaderValue::from_static("9.9"));
+        let headers = context.to_headers().unwrap();
+        assert_eq!(
+            headers.get_all(A2A_EXTENSIONS).iter().collect::<Vec<_>>(),
+            ["u1", "u2"]
+        );
+        assert_eq!(
+            headers.get_all(A2A_VERSION).iter().collect::<Vec<_>>(),
+            ["1.0"]
+        );
+        context.extensions_mut().add("a\nb");
+        assert!(context.to_headers().unwrap_err().is_builder());
     }
 }

@@ -119,6 +119,22 @@ impl Error {
         &self.0.kind
     }
 
+    /// What a span says of it: one of few words.
+    pub(crate) fn type_name(&self) -> &'static str {
+        match self.kind() {
+            Kind::Builder(_) => "builder",
+            Kind::Connect => "connect",
+            Kind::Cut(_) => "cut",
+            Kind::Decode(_) => "decode",
+            Kind::Other => "other",
+            Kind::PeerSpeaks(_) => "version",
+            Kind::Protocol(error) | Kind::Refused(error) => error.code().reason(),
+            Kind::Status(_) => "http_status",
+            Kind::Timeout => "timeout",
+            Kind::Transport => "transport",
+        }
+    }
+
     /// What the peer said, if the error is its own.
     #[must_use]
     pub fn protocol(&self) -> Option<&A2aError> {
@@ -194,14 +210,15 @@ impl Error {
     /// Whether time ran out, here or at the peer.
     #[must_use]
     pub fn is_timeout(&self) -> bool {
-        let io_timeout = |error: &(dyn StdError + 'static)| {
-            error
-                .downcast_ref::<io::Error>()
-                .is_some_and(|error| error.kind() == io::ErrorKind::TimedOut)
+        let timed_out = |error: &(dyn StdError + 'static)| {
+            let io = error.downcast_ref::<io::Error>();
+            let http = error.downcast_ref::<reqwest::Error>();
+            io.is_some_and(|error| error.kind() == io::ErrorKind::TimedOut)
+                || http.is_some_and(reqwest::Error::is_timeout)
         };
         matches!(self.kind(), Kind::Timeout)
             || self.code() == Some(ErrorCode::DeadlineExceeded)
-            || sources(self).any(io_timeout)
+            || sources(self).any(timed_out)
     }
 
     /// Whether the peer sent what can't be read, or is larger than the limit.

@@ -2,6 +2,9 @@
 
 use a2a_proto::{Binding, Method};
 use tracing::Span;
+use tracing::field::Empty;
+
+use crate::Error;
 
 pub(crate) fn call(method: Method, binding: Option<Binding>) -> Span {
     let system = match binding {
@@ -15,5 +18,11 @@ pub(crate) fn call(method: Method, binding: Option<Binding>) -> Span {
         rpc.system.name = system,
         rpc.method = method.name(),
         a2a.method = method.name(),
+        "error.type" = Empty,
     )
+}
+
+/// Notes in the span of a call that it failed.
+pub(crate) fn failed(span: &Span, error: &Error) {
+    span.record("error.type", error.type_name());
 }

@@ -7,13 +7,11 @@ use std::error::Error as StdError;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use a2a_proto::header::{A2A_EXTENSIONS, A2A_VERSION, Extensions, Version};
 use a2a_proto::v1::StreamResponse;
 use a2a_proto::wire::ReplyError;
 use a2a_proto::{A2aError, Call, Method, Reply, StreamCall};
 use async_trait::async_trait;
 use futures_core::Stream;
-use http::HeaderValue;
 use http::uri::PathAndQuery;
 use hyper_util::client::legacy;
 use prost::Message;
@@ -61,10 +59,10 @@ impl Grpc {
         let codec = ProstCodec::<M, R>::default();
         let outcome = self.calls.clone().unary(request, path(method), codec).await;
         let response = outcome.map_err(|status| {
-            note_activated(status.metadata(), cx);
+            cx.note_activated(status.metadata().as_ref());
             error(status, self.limit)
         })?;
-        note_activated(response.metadata(), cx);
+        cx.note_activated(response.metadata().as_ref());
         Ok(response.into_inner())
     }
 
@@ -80,7 +78,7 @@ impl Grpc {
             .server_streaming(request, path(method), codec)
             .await;
         let response = outcome.map_err(|status| error(status, self.limit))?;
-        note_activated(response.metadata(), cx);
+        cx.note_activated(response.metadata().as_ref());
         Ok(EventStream::new(Events {
             inner: response.into_inner(),
             limit: self.limit,
@@ -93,16 +91,7 @@ impl Grpc {
             let text = format!("the message has {size} bytes, the limit is {}", self.limit);
             return Err(Error::refused(A2aError::resource_exhausted(text)));
         }
-        let mut headers = cx.headers().clone();
-        if let Ok(version) = HeaderValue::try_from(Version::V1_0.to_string()) {
-            headers.insert(A2A_VERSION, version);
-        }
-        for uri in cx.extensions().iter() {
-            if let Ok(uri) = HeaderValue::try_from(uri) {
-                headers.append(A2A_EXTENSIONS, uri);
-            }
-        }
-        let metadata = MetadataMap::from_headers(headers);
+        let metadata = MetadataMap::from_headers(cx.to_headers()?);
         Ok(Request::from_parts(
             metadata,
             tonic::Extensions::new(),
@@ -150,11 +139,6 @@ impl Transport for Grpc {
 
 fn path(method: Method) -> PathAndQuery {
     PathAndQuery::from_static(method.grpc_path())
-}
-
-fn note_activated(metadata: &MetadataMap, cx: &mut CallContext) {
-    let activated = Extensions::of(metadata.as_ref());
-    cx.activated_extensions_mut().extend(activated.iter());
 }
 
 /// The events of a stream.

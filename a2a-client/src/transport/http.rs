@@ -1,9 +1,8 @@
 //! What JSON-RPC, HTTP+JSON and the fetching of cards share: one HTTP client, and answers of bounded size.
 
-use a2a_proto::header::{A2A_EXTENSIONS, A2A_VERSION, Extensions, Version};
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
-use http::{HeaderMap, HeaderValue, Method, StatusCode, response};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use reqwest::{Body, Client, Url, redirect};
 
@@ -49,7 +48,16 @@ impl Http {
     /// Sends a request with the headers of the protocol. No header of the caller goes to another host.
     pub(crate) async fn send(&self, request: Request<'_>) -> Result<Response> {
         let mut outgoing = reqwest::Request::new(request.verb, request.url);
-        *outgoing.headers_mut() = headers(request.context, request.accept, request.body.is_some());
+        let headers = outgoing.headers_mut();
+        *headers = request.context.to_headers()?;
+        headers
+            .entry(ACCEPT)
+            .or_insert(HeaderValue::from_static(request.accept));
+        if request.body.is_some() {
+            headers
+                .entry(CONTENT_TYPE)
+                .or_insert(HeaderValue::from_static("application/json"));
+        }
         *outgoing.body_mut() = request.body.map(Body::from);
         let response = self.0.execute(outgoing).await.map_err(send_error)?;
         Ok(response.into())
@@ -68,34 +76,6 @@ fn same_origin(attempt: redirect::Attempt<'_>) -> redirect::Action {
 }
 
 const MAX_REDIRECTS: usize = 5;
-
-fn headers(context: &CallContext, accept: &'static str, has_body: bool) -> HeaderMap {
-    let mut headers = context.headers().clone();
-    headers
-        .entry(ACCEPT)
-        .or_insert(HeaderValue::from_static(accept));
-    if has_body {
-        headers
-            .entry(CONTENT_TYPE)
-            .or_insert(HeaderValue::from_static("application/json"));
-    }
-    if let Ok(version) = HeaderValue::try_from(Version::V1_0.to_string()) {
-        headers.insert(A2A_VERSION, version);
-    }
-    // One line each: not every server splits a list.
-    for uri in context.extensions().iter() {
-        if let Ok(uri) = HeaderValue::try_from(uri) {
-            headers.append(A2A_EXTENSIONS, uri);
-        }
-    }
-    headers
-}
-
-/// The extensions that the answer says are active.
-pub(crate) fn note_activated(head: &response::Parts, context: &mut CallContext) {
-    let activated = Extensions::of(&head.headers);
-    context.activated_extensions_mut().extend(activated.iter());
-}
 
 fn send_error(error: reqwest::Error) -> Error {
     let kind = match () {
@@ -201,22 +181,5 @@ mod tests {
             error.contains("h.test") && !error.contains("pass"),
             "{error}"
         );
-    }
-
-    #[test]
-    fn w9_extensions_go_out_one_a_line_and_the_version_always() {
-        let mut context = CallContext::new();
-        context.extensions_mut().add_line("u1,u2");
-        context
-            .headers_mut()
-            .insert(ACCEPT, HeaderValue::from_static("x/y"));
-        let headers = headers(&context, "application/json", true);
-        assert_eq!(
-            headers.get_all(A2A_EXTENSIONS).iter().collect::<Vec<_>>(),
-            ["u1", "u2"]
-        );
-        assert_eq!(headers[A2A_VERSION], "1.0");
-        assert_eq!(headers[ACCEPT], "x/y");
-        assert_eq!(headers[CONTENT_TYPE], "application/json");
     }
 }

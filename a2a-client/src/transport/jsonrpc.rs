@@ -92,7 +92,7 @@ impl Transport for JsonRpc {
         let kind = operation.method();
         let (id, response) = self.send(operation, jsonrpc::MEDIA_TYPE, cx).await?;
         let (head, body) = response.into_parts();
-        transport::note_activated(&head, cx);
+        cx.note_activated(&head.headers);
         self.whole(head.status, body)
             .await?
             .read(&id, |json| {
@@ -106,7 +106,7 @@ impl Transport for JsonRpc {
             .send(call.into(), "text/event-stream, application/json", cx)
             .await?;
         let (head, body) = response.into_parts();
-        transport::note_activated(&head, cx);
+        cx.note_activated(&head.headers);
         // Without a type it is taken for the stream that was asked for.
         let is_stream = transport::has_type(&head.headers, "text/event-stream")
             .unwrap_or_else(|| head.status.is_success());

@@ -66,7 +66,7 @@ impl Rest {
             )
             .await?;
         let (head, body) = response.into_parts();
-        transport::note_activated(&head, cx);
+        cx.note_activated(&head.headers);
         let is_stream = transport::has_type(&head.headers, "text/event-stream").unwrap_or(true);
         if is_stream && head.status.is_success() {
             return Ok(EventStream::new(SseStream::new(body, self.limit, Bare)));
@@ -91,7 +91,7 @@ impl Transport for Rest {
             .send(request, "application/a2a+json, application/json", cx)
             .await?;
         let (head, body) = response.into_parts();
-        transport::note_activated(&head, cx);
+        cx.note_activated(&head.headers);
         let body = transport::read(body, self.limit).await?;
         if !head.status.is_success() {
             return Err(error(head.status, &body));

@@ -249,6 +249,32 @@ fn an_answer_that_breaks_off_or_exceeds_the_limit_is_an_error() {
 }
 
 #[test]
+fn bad_manners_end_in_typed_errors() {
+    run(async {
+        let head = "HTTP/1.1 200 X\r\ncontent-type: application/json\r\n";
+        let endless_header = std::iter::once(text(head))
+            .chain((0..100).map(|n| text(&format!("x-{n}: {}\r\n", "y".repeat(9000)))));
+        let gzip = text(&format!(
+            "{head}content-encoding: gzip\r\ncontent-length: 4\r\nconnection: close\r\n\r\n\x1f\x08ab"
+        ));
+        for (answer, decode) in [
+            (vec![], false),
+            (vec![text("SSH-2.0-x\r\n")], false),
+            (vec![text("HTTP/1.1 200")], false),
+            (endless_header.collect(), false),
+            (vec![gzip], true),
+        ] {
+            let error = json_rpc(answer).await.unwrap_err();
+            assert_eq!(error.is_decode(), decode, "{error:?}");
+            assert!(
+                !error.is_retryable() && !error.is_connect(),
+                "the message may have arrived: {error:?}"
+            );
+        }
+    });
+}
+
+#[test]
 fn rest_13_errors_of_rest_are_typed_whatever_their_media_type() {
     run(async {
         let details = json!([{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TASK_NOT_CANCELABLE",

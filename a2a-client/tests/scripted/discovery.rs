@@ -1,6 +1,10 @@
+use std::time::Duration;
+
 use a2a_client::proto::header::Version;
 use a2a_client::{Binding, Client, ErrorCode};
 use serde_json::{Value, json};
+use tokio::io::AsyncReadExt;
+use tokio::net::{TcpListener, TcpStream};
 
 use crate::peer::{Peer, Step, json_body, result, task, whole};
 use crate::run;
@@ -106,6 +110,55 @@ fn a_peer_that_is_not_there_is_a_connect_error() {
             let error = client.stream_text("hi").await.unwrap_err();
             assert!(error.is_connect(), "{binding}: {error:?}");
         }
+    });
+}
+
+/// Accepts one connection and says what it begins with; says nothing itself.
+async fn first_bytes(listener: TcpListener) -> (TcpStream, Vec<u8>) {
+    let (mut stream, _) = listener.accept().await.unwrap();
+    let mut bytes = Vec::with_capacity(4096);
+    stream.read_buf(&mut bytes).await.unwrap();
+    (stream, bytes)
+}
+
+#[test]
+fn grpc_12_tls_needs_no_default_provider_and_a_silent_peer_is_given_up() {
+    run(async {
+        for (binding, scheme) in [
+            (Binding::Grpc, "https"),
+            (Binding::Grpc, "grpcs"),
+            (Binding::JsonRpc, "https"),
+            (Binding::HttpJson, "https"),
+        ] {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let url = format!("{scheme}://{}/", listener.local_addr().unwrap());
+            let peer = tokio::spawn(async move {
+                let _open = first_bytes(listener).await;
+                std::future::pending::<()>().await;
+            });
+            let builder = Client::builder().connect_timeout(Duration::from_millis(200));
+            let client = builder.from_endpoint(binding, url).unwrap();
+            let error = client.send_text("hi").await.unwrap_err();
+            assert!(
+                error.is_connect() && error.is_timeout(),
+                "{binding}: {error:?}"
+            );
+            peer.abort();
+        }
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let hello = tokio::spawn(async { first_bytes(listener).await.1 });
+        let client = Client::builder()
+            .grpc_tls(true)
+            .from_endpoint(Binding::Grpc, address)
+            .unwrap();
+        assert!(client.send_text("hi").await.unwrap_err().is_connect());
+        let hello = hello.await.unwrap();
+        assert_eq!(hello[0], 22, "a TLS handshake");
+        assert!(
+            hello.windows(2).any(|window| window == b"h2"),
+            "offers HTTP/2"
+        );
     });
 }
 
