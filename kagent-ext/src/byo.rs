@@ -12,11 +12,10 @@ mod signal;
 
 use std::fmt;
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 use a2a_proto::v1::AgentCard;
 use a2a_server::{
-    Agent, AgentBuilder, AgentExecutor, BoundaryPolicy, Busy, Endpoint, Limits, Server, TaskScope,
+    Agent, AgentBuilder, AgentExecutor, BoundaryPolicy, Busy, Limits, Server, TaskScope,
     VersionPolicy,
 };
 
@@ -70,6 +69,8 @@ pub fn preset(agent: AgentBuilder) -> AgentBuilder {
         .busy(Busy::Unsupported)
         .boundary(BoundaryPolicy::held())
         .limits(Limits::default().executions(1))
+        // kagent's own helpers check no version on gRPC.
+        .version_policy(VersionPolicy::AssumeCurrent)
         // kagent's card says `text`, which is no media type, and files come all the same.
         .check_input_modes(false)
 }
@@ -140,14 +141,8 @@ impl Byo {
             Place::Cluster => return Err(ByoError::NoTaskStore),
         }
         let agent = configured(self.agent, config).build()?;
-        let (card, limits) = (agent.card().clone(), agent.limits().clone());
-        let name = card.name.clone();
-        let endpoint = Endpoint::builder(Arc::new(agent), card)
-            .limits(limits)
-            // kagent's own helpers check no version on gRPC.
-            .version_policy(VersionPolicy::AssumeCurrent)
-            .build();
-        let server = endpoint.bind(&self.address).await?;
+        let name = agent.card().name.clone();
+        let server = agent.bind(&self.address).await?;
         let port_behind = if self.address.ends_with(":0") {
             0
         } else {
