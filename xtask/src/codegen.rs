@@ -9,6 +9,8 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::workspace_root;
+
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// A generated file: its path below the workspace, and its content.
@@ -49,12 +51,6 @@ pub fn check() -> Result<()> {
         )
         .into())
     }
-}
-
-fn workspace_root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .map_or_else(|| PathBuf::from("."), Path::to_path_buf)
 }
 
 fn generate(root: &Path) -> Result<Files> {

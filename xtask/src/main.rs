@@ -2,10 +2,12 @@
 
 mod bench;
 mod codegen;
+mod fuzz;
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: cargo xtask codegen [--check] | bench codec";
+const USAGE: &str = "usage: cargo xtask codegen [--check] | bench codec | fuzz SECONDS";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -14,6 +16,7 @@ fn main() -> ExitCode {
         ["codegen"] => codegen::write(),
         ["codegen", "--check"] => codegen::check(),
         ["bench", "codec"] => bench::codec(),
+        ["fuzz", seconds] => fuzz::run(seconds),
         _ => Err(USAGE.into()),
     };
     match outcome {
@@ -23,4 +26,10 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn workspace_root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .map_or_else(|| PathBuf::from("."), Path::to_path_buf)
 }

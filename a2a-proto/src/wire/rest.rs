@@ -326,7 +326,11 @@ pub fn request(mut operation: Operation) -> Result<Request, A2aError> {
     let mut path = String::with_capacity(64);
     if !tenant.is_empty() {
         path.push('/');
-        path.push_str(&segment("tenant", &tenant)?);
+        path.push_str(&match tenant.as_str() {
+            // As it is, it would turn `/tasks/tasks` into the path of a task.
+            "tasks" => "%74asks".into(),
+            tenant => segment("tenant", tenant)?,
+        });
     }
     path.push_str(&tail(&operation)?);
     query::write(&operation, &mut path);

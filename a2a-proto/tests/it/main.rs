@@ -9,6 +9,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod corpus;
 mod depth;
 mod descriptor;
 mod differential;
