@@ -16,6 +16,7 @@ mod embed;
 mod errors;
 mod grpc;
 mod jsonrpc;
+mod params;
 mod rest;
 mod serve;
 mod streams;

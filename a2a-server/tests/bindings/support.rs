@@ -139,6 +139,14 @@ pub fn send(message: Message) -> SendMessageRequest {
     }
 }
 
+/// A push configuration.
+pub fn push() -> TaskPushNotificationConfig {
+    TaskPushNotificationConfig {
+        url: "https://hooks.test/1".to_owned(),
+        ..TaskPushNotificationConfig::default()
+    }
+}
+
 /// A valid request for each of the eleven operations.
 pub fn operations() -> Vec<Operation> {
     let task_id = || "t1".to_owned();

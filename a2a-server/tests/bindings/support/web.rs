@@ -61,9 +61,8 @@ impl Web {
         let headers = [("a2a-version", "1.0"), ("transfer-encoding", "chunked")];
         let mut stream = self.begin_1_1(path, &headers).await;
         let size = format!("{:x}\r\n", body.len());
-        // The server may refuse before it has read all.
         for piece in [size.as_bytes(), body, b"\r\n0\r\n\r\n"] {
-            let _ = stream.write_all(piece).await;
+            stream.write_all(piece).await.unwrap();
         }
         Open::read_head(stream).await.read().await
     }
