@@ -46,9 +46,14 @@ pub(crate) struct Limits {
     pub(crate) connect: Duration,
     pub(crate) read_call: Duration,
     pub(crate) message_bytes: usize,
+    /// How long a connection is silent before the kernel asks whether the other end is there, and between asking again.
+    pub(crate) tcp_keepalive: Duration,
     pub(crate) ping_interval: Duration,
     pub(crate) ping_timeout: Duration,
 }
+
+/// How often the kernel asks before it gives a connection up.
+pub(crate) const TCP_KEEPALIVE_RETRIES: u32 = 3;
 
 impl Default for Limits {
     fn default() -> Self {
@@ -56,7 +61,10 @@ impl Default for Limits {
             connect: Duration::from_secs(10),
             read_call: Duration::from_secs(60),
             message_bytes: 16 * 1024 * 1024,
-            ping_interval: Duration::from_secs(20),
+            tcp_keepalive: Duration::from_secs(20),
+            // Servers built on the Go and C++ libraries allow a ping every five minutes on a quiet stream. They close the
+            // connection of a client that pings more often.
+            ping_interval: Duration::from_secs(310),
             ping_timeout: Duration::from_secs(20),
         }
     }
@@ -283,5 +291,15 @@ impl std::fmt::Debug for ClientBuilder {
             .field("interceptors", &self.interceptors.len())
             .field("limits", &self.limits)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quiet_stream_is_not_pinged_more_often_than_servers_allow() {
+        assert!(Limits::default().ping_interval > Duration::from_secs(300));
     }
 }

@@ -5,7 +5,7 @@
 //! let client = a2a_client::Client::connect("http://127.0.0.1:8080").await?;
 //! let mut events = client.stream_text("What is the weather?").await?;
 //! while let Some(event) = events.next().await {
-//!     println!("{:?}", event?);
+//!     print!("{}", event?.text());
 //! }
 //! # Ok(())
 //! # }
@@ -73,3 +73,8 @@ pub use http;
 pub use interceptor::{Interceptor, Next, NextStream};
 pub use stream::EventStream;
 pub use transport::Transport;
+
+/// The examples of the README compile.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

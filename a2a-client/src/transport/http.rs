@@ -8,7 +8,7 @@ use reqwest::{Body, Client, Url, redirect};
 
 use super::tls;
 use crate::CallContext;
-use crate::builder::Limits;
+use crate::builder::{Limits, TCP_KEEPALIVE_RETRIES};
 use crate::error::{BoxError, Error, Kind, Result};
 
 /// An answer whose body has not been read.
@@ -31,14 +31,15 @@ impl Http {
     pub(crate) fn new(limits: &Limits) -> Result<Self> {
         let mut tls = tls::config()?;
         tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        let ping = limits.ping_interval;
         Client::builder()
             .tls_backend_preconfigured(tls)
             .user_agent(concat!("a2a-client/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(limits.connect)
-            .http2_keep_alive_interval(ping)
+            .http2_keep_alive_interval(limits.ping_interval)
             .http2_keep_alive_timeout(limits.ping_timeout)
-            .tcp_keepalive(ping)
+            .tcp_keepalive(limits.tcp_keepalive)
+            .tcp_keepalive_interval(limits.tcp_keepalive)
+            .tcp_keepalive_retries(TCP_KEEPALIVE_RETRIES)
             .redirect(redirect::Policy::custom(same_origin))
             .build()
             .map(Self)

@@ -14,7 +14,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tonic::body::Body;
 use tower_service::Service;
 
-use crate::builder::Limits;
+use crate::builder::{Limits, TCP_KEEPALIVE_RETRIES};
 use crate::error::{BoxError, Result};
 use crate::transport::tls;
 
@@ -25,7 +25,9 @@ pub(super) fn channel(limits: &Limits) -> Result<Channel> {
     let mut tcp = HttpConnector::new();
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
-    tcp.set_keepalive(Some(limits.ping_interval));
+    tcp.set_keepalive(Some(limits.tcp_keepalive));
+    tcp.set_keepalive_interval(Some(limits.tcp_keepalive));
+    tcp.set_keepalive_retries(Some(TCP_KEEPALIVE_RETRIES));
     let connector = HttpsConnectorBuilder::new()
         .with_tls_config(tls::config()?)
         .https_or_http()
@@ -38,7 +40,7 @@ pub(super) fn channel(limits: &Limits) -> Result<Channel> {
     Ok(Client::builder(TokioExecutor::new())
         .http2_only(true)
         .http2_adaptive_window(true)
-        // A quiet stream is healthy as long as its connection answers pings.
+        // A quiet stream is healthy as long as its connection is; the kernel notices first when that is lost.
         .http2_keep_alive_interval(limits.ping_interval)
         .http2_keep_alive_timeout(limits.ping_timeout)
         .timer(TokioTimer::new())
