@@ -11,6 +11,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::agent::BuildError;
 use crate::bind::Endpoint;
 use crate::router::EndpointService;
 
@@ -22,7 +23,10 @@ impl Endpoint {
     /// When the address can't be listened on.
     pub async fn bind(&self, address: impl fmt::Display) -> Result<Server, ServeError> {
         let address = address.to_string();
-        let fault = |source| ServeError::new(&address, source);
+        let fault = |source| {
+            let address = address.clone();
+            ServeError(Fault::Listen { address, source })
+        };
         let listener = TcpListener::bind(&*address).await.map_err(fault)?;
         let local_addr = listener.local_addr().map_err(fault)?;
         Ok(Server::start(self.clone(), listener, local_addr))
@@ -120,44 +124,52 @@ impl Tasks {
     }
 }
 
-/// The address can't be listened on.
+/// Why a server could not be started.
 #[derive(Debug)]
-pub struct ServeError {
-    address: String,
-    source: io::Error,
+pub struct ServeError(Fault);
+
+#[derive(Debug)]
+enum Fault {
+    Build(BuildError),
+    Listen { address: String, source: io::Error },
 }
 
-impl ServeError {
-    pub(crate) fn new(address: impl fmt::Display, source: io::Error) -> Self {
-        Self {
-            address: address.to_string(),
-            source,
-        }
+impl From<BuildError> for ServeError {
+    fn from(error: BuildError) -> Self {
+        Self(Fault::Build(error))
     }
 }
 
 impl fmt::Display for ServeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let address = &self.address;
-        let remedy = match self.source.kind() {
-            io::ErrorKind::AddrInUse => {
-                "the port is taken: stop what listens there, or choose another; 0 takes a free one"
+        match &self.0 {
+            Fault::Build(_) => f.write_str("the agent can't be put together"),
+            Fault::Listen { address, source } => {
+                write!(f, "can't listen on `{address}`: {}", remedy(source))
             }
-            io::ErrorKind::AddrNotAvailable => {
-                "no interface of this machine has that address: use 0.0.0.0 for all of them"
-            }
-            io::ErrorKind::PermissionDenied => {
-                "ports below 1024 need a privilege: choose a higher one"
-            }
-            io::ErrorKind::InvalidInput => "it must be host and port, such as 127.0.0.1:8080",
-            _ => "the cause says why",
-        };
-        write!(f, "can't listen on `{address}`: {remedy}")
+        }
     }
 }
 
 impl std::error::Error for ServeError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.source)
+        match &self.0 {
+            Fault::Build(error) => Some(error),
+            Fault::Listen { source, .. } => Some(source),
+        }
+    }
+}
+
+fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            "the port is taken: stop what listens there, or choose another; 0 takes a free one"
+        }
+        io::ErrorKind::AddrNotAvailable => {
+            "no interface of this machine has that address: use 0.0.0.0 for all of them"
+        }
+        io::ErrorKind::PermissionDenied => "ports below 1024 need a privilege: choose a higher one",
+        io::ErrorKind::InvalidInput => "it must be host and port, such as 127.0.0.1:8080",
+        _ => "the cause says why",
     }
 }

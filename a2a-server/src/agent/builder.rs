@@ -290,10 +290,7 @@ impl AgentBuilder {
     ///
     /// When two settings contradict each other, or the address can't be listened on.
     pub async fn bind(self, address: impl fmt::Display) -> Result<Server, ServeError> {
-        match self.build() {
-            Ok(agent) => agent.bind(address).await,
-            Err(error) => Err(ServeError::new(address, std::io::Error::other(error))),
-        }
+        self.build()?.bind(address).await
     }
 
     #[cfg(test)]

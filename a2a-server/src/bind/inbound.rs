@@ -92,10 +92,12 @@ impl Inner {
         let Some(authenticator) = &self.authenticator else {
             return Ok(Principal::anonymous());
         };
-        authenticator
-            .authenticate(parts)
-            .await
-            .map_err(Refusal::from)
+        match catch(authenticator.authenticate(parts)).await {
+            Ok(found) => found.map_err(Refusal::from),
+            Err(panicked) => Err(Refusal::from(AuthError::Unavailable {
+                source: panicked.into(),
+            })),
+        }
     }
 }
 

@@ -100,6 +100,7 @@ impl Authenticator for Token {
         match token {
             Some("Bearer good") => Ok(Principal::named("alice")),
             Some("Bearer weak") => Err(AuthError::PermissionDenied),
+            Some("Bearer boom") => panic!("secret"),
             Some("Bearer late") => Err(AuthError::Unavailable {
                 source: "secret".into(),
             }),
@@ -129,6 +130,7 @@ async fn sec_03_13_err_08_every_call_is_authenticated_the_same_way() {
             for (token, code) in [
                 ("Bearer weak", ErrorCode::PermissionDenied),
                 ("Bearer late", ErrorCode::Unavailable),
+                ("Bearer boom", ErrorCode::Unavailable),
             ] {
                 let headers = [("authorization", token), ("a2a-version", "1.0")];
                 let error = peer.call(binding, get(), &headers).await.unwrap_err();

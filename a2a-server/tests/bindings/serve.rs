@@ -1,9 +1,10 @@
 //! The listener: connections that are silent, large, or still open at the end.
 
+use std::error::Error as _;
 use std::time::Duration;
 
 use a2a_proto::A2aError;
-use a2a_server::Limits;
+use a2a_server::{Agent, Limits, executor_fn};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
@@ -139,6 +140,17 @@ async fn an_address_that_cannot_be_listened_on_is_named_with_a_remedy() {
         assert!(error.to_string().contains("taken"), "{error}");
         let error = peer.endpoint.bind("nonsense").await.unwrap_err();
         assert!(error.to_string().contains("127.0.0.1:8080"), "{error}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_agent_that_cannot_be_put_together_says_what_is_missing() {
+    within(async {
+        let agent = Agent::builder(executor_fn(async |_, _| Ok(()))).extended_card(|_| None);
+        let error = agent.bind("127.0.0.1:0").await.unwrap_err();
+        let cause = error.source().unwrap().to_string();
+        assert!(cause.contains("authenticator"), "{error}: {cause}");
     })
     .await;
 }
