@@ -31,7 +31,8 @@ impl Event {
         &self.0.response
     }
 
-    /// Whether the stream ends behind this event: a message, a terminal state, or INPUT_REQUIRED.
+    /// Whether the stream ends behind this event: a message, a terminal state, or INPUT_REQUIRED; AUTH_REQUIRED too
+    /// where boundary events are held.
     ///
     /// The snapshot with which a stream begins never closes it.
     #[must_use]
@@ -66,6 +67,11 @@ impl Event {
     /// The snapshot with which a stream begins.
     pub(crate) fn snapshot(response: StreamResponse) -> Self {
         Self::new(response, false)
+    }
+
+    /// An event behind which the stream ends, whatever it says.
+    pub(crate) fn closing(response: StreamResponse) -> Self {
+        Self::new(response, true)
     }
 
     fn new(response: StreamResponse, closes: bool) -> Self {

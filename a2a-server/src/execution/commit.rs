@@ -46,14 +46,17 @@ impl Engine {
         ending: Ending,
     ) -> Result<(), A2aError> {
         self.outgoing(cx, &mut event);
-        let event = Event::from(event);
+        let boundary = event.state().is_some_and(TaskState::is_boundary);
+        let event = match boundary && self.0.settings.boundary.hold {
+            true => Event::closing(event),
+            false => Event::from(event),
+        };
         if is_chunk(event.response())
             && matches!(self.0.settings.persist, PersistPolicy::Coalesce { .. })
         {
             return self.commit_chunk(entry, state, call, event).await;
         }
         self.collect_write(entry, state).await?;
-        let boundary = event.state().is_some_and(TaskState::is_boundary);
         if self.0.store.is_immediate() && !boundary && state.gathered.is_empty() {
             return self.commit_in_place(entry, state, call, &event);
         }
