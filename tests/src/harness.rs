@@ -1,5 +1,6 @@
 //! How the scenarios reach an agent, and what they put behind it.
 
+mod byo;
 mod peer;
 mod store;
 
@@ -10,7 +11,8 @@ use a2a_proto::v1::{
     Message, SendMessageConfiguration, SendMessageRequest, StreamResponse, Task, TaskState,
 };
 
-pub(crate) use peer::{Events, Peer, Via};
+pub(crate) use byo::{ByoPeer, for_each_wire, run};
+pub(crate) use peer::{Peer, Via};
 pub(crate) use store::{Fault, GatedStore, Point};
 
 /// The deadline of every test: what takes longer hangs.
