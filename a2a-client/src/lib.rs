@@ -3,16 +3,17 @@
 //! ```no_run
 //! # async fn run() -> a2a_client::Result<()> {
 //! let client = a2a_client::Client::connect("http://127.0.0.1:8080").await?;
-//! let mut events = client.stream_text("What is the weather?").await?;
-//! while let Some(event) = events.next().await {
-//!     print!("{}", event?.text());
+//! let mut reply = client.stream_text("What is the weather?").await?.into_texts();
+//! while let Some(text) = reply.next().await {
+//!     print!("{}", text?);
 //! }
 //! # Ok(())
 //! # }
 //! ```
 //!
 //! - [`Client`] has a method for each of the eleven operations; [`ClientBuilder`] its settings.
-//! - [`EventStream`] is what a streaming call gives; [`into_task`](EventStream::into_task) folds it.
+//! - [`EventStream`] is what a streaming call gives; [`into_task`](EventStream::into_task) folds it, and
+//!   [`into_texts`](EventStream::into_texts) gives the text of the reply as it comes.
 //! - [`Error`] tells what the agent said from what happened on the way.
 //! - [`Interceptor`] stands around every call; [`Transport`] carries it.
 //! - [`proto`] has the types that are sent and received.
@@ -71,7 +72,7 @@ pub use error::{Error, Result};
 #[doc(no_inline)]
 pub use http;
 pub use interceptor::{Interceptor, Next, NextStream};
-pub use stream::EventStream;
+pub use stream::{EventStream, Texts};
 pub use transport::Transport;
 
 /// The examples of the README compile.

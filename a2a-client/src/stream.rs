@@ -1,5 +1,7 @@
 //! The events of a stream, and what they add up to.
 
+mod texts;
+
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -13,6 +15,8 @@ use a2a_proto::v1::{SendMessageResponse, StreamResponse, Task, TaskState};
 use futures_core::Stream;
 
 use crate::error::{Error, Kind, Result};
+
+pub use texts::Texts;
 
 /// The events of a call, as they come in.
 ///
@@ -80,6 +84,11 @@ impl EventStream {
     #[must_use]
     pub fn activated_extensions(&self) -> &Extensions {
         &self.activated
+    }
+
+    /// The text of the reply, piece by piece.
+    pub fn into_texts(self) -> Texts {
+        Texts::new(self)
     }
 
     /// Reads to the end and gives what a call without a stream would have answered: the task, or a message.

@@ -198,3 +198,78 @@ async fn a_message_is_a_response_and_no_task() {
     assert!(message().into_task().await.unwrap_err().is_decode());
     assert!(script([]).into_task().await.unwrap_err().is_cut());
 }
+
+async fn texts(events: impl IntoIterator<Item = Result<StreamResponse>>) -> (Vec<String>, Texts) {
+    let mut texts = script(events).into_texts();
+    let mut found = Vec::new();
+    while let Some(text) = texts.next().await {
+        found.push(text.unwrap());
+    }
+    (found, texts)
+}
+
+fn artifact(id: &str, text: &str) -> Artifact {
+    Artifact::new(id, [Part::text(text)])
+}
+
+fn replace(id: &str, text: &str) -> Result<StreamResponse> {
+    let update = TaskArtifactUpdateEvent {
+        task_id: "t".into(),
+        context_id: "c".into(),
+        artifact: Some(artifact(id, text)),
+        ..TaskArtifactUpdateEvent::default()
+    };
+    Ok(update.into())
+}
+
+#[tokio::test]
+async fn each_piece_of_text_is_given_once_however_it_is_sent() {
+    let mut whole = Task::submitted("t", "c");
+    whole.status = Some(TaskStatus::new(TaskState::Completed));
+    whole.artifacts = vec![artifact("a", "Hello, you"), artifact("b", "B")];
+    let events = [
+        task(TaskState::Working),
+        replace("a", "Hel"),
+        status(TaskState::Working),
+        chunk("lo", true),
+        replace("a", "Hello, "),
+        chunk("you", true),
+        replace("a", "Hello, you"),
+        replace("b", "B"),
+        Ok(whole.into()),
+    ];
+    let (found, texts) = texts(events).await;
+    assert_eq!(found, ["Hel", "lo", ", ", "you", "\nB"]);
+    assert_eq!(texts.task().unwrap().state(), TaskState::Completed);
+}
+
+#[tokio::test]
+async fn text_that_comes_all_at_once_and_text_that_changes_are_given_too() {
+    let mut whole = Task::submitted("t", "c");
+    whole.status = Some(TaskStatus::new(TaskState::Completed));
+    whole.artifacts = vec![artifact("a", "A"), artifact("b", "B")];
+    let (found, _) = texts([Ok(whole.into())]).await;
+    assert_eq!(found, ["A\nB"]);
+    let events = [
+        chunk("draft", true),
+        replace("a", "final"),
+        status(TaskState::Completed),
+    ];
+    assert_eq!(texts(events).await.0, ["draft", "\nfinal"]);
+    let (found, texts) = texts([Ok(Message::agent("hi").into())]).await;
+    assert_eq!(found, ["hi"]);
+    assert!(texts.into_task().is_none());
+}
+
+#[tokio::test]
+async fn texts_end_with_the_error_of_their_stream() {
+    let mut texts = script([chunk("x", true)]).into_texts();
+    assert_eq!(texts.next().await.unwrap().unwrap(), "x");
+    assert!(texts.next().await.unwrap().unwrap_err().is_cut());
+    assert!(texts.next().await.is_none());
+    let foreign = Ok(Task::submitted("other", "c").into());
+    let mut texts = script([chunk("x", true), foreign, chunk("y", true)]).into_texts();
+    assert_eq!(texts.next().await.unwrap().unwrap(), "x");
+    assert!(texts.next().await.unwrap().unwrap_err().is_decode());
+    assert!(texts.next().await.is_none());
+}
