@@ -75,6 +75,9 @@ impl Agent {
         if let Some(url) = &serving.public_url {
             builder = builder.public_url(url);
         }
+        if let Some(path) = &serving.health_path {
+            builder = builder.health_path(path);
+        }
         if let Some(path) = &serving.json_rpc_path {
             builder = builder.json_rpc_path(path);
         }

@@ -10,6 +10,7 @@ mod http;
 mod inbound;
 #[cfg(feature = "jsonrpc")]
 pub(crate) mod jsonrpc;
+mod probe;
 mod reply;
 #[cfg(feature = "rest")]
 pub(crate) mod rest;
@@ -47,6 +48,7 @@ struct Inner {
     limits: Limits,
     bindings: Vec<Binding>,
     json_rpc_path: String,
+    health_path: Option<String>,
     public_url: Option<String>,
     stopping: CancellationToken,
 }
@@ -69,6 +71,7 @@ impl Endpoint {
             limits: Limits::default(),
             bindings: compiled_in().collect(),
             json_rpc_path: "/".to_owned(),
+            health_path: None,
             public_url: None,
             stopping: CancellationToken::new(),
         })
@@ -152,6 +155,13 @@ impl EndpointBuilder {
         } else {
             format!("/{path}")
         };
+        self
+    }
+
+    /// Answers GET on this path, such as `/health`: 200 until the endpoint shuts down, then 503. Without a call of this
+    /// there is no such path; gRPC has its own health service.
+    pub fn health_path(mut self, path: impl Into<String>) -> Self {
+        self.0.health_path = Some(path.into());
         self
     }
 

@@ -67,6 +67,7 @@ impl EndpointService {
             #[cfg(feature = "grpc")]
             Some(Binding::Grpc) => grpc::serve(endpoint, request).await,
             _ if request.uri().path() == card::PATH => card.serve(&request),
+            _ if endpoint.is_probe(&request) => endpoint.probed(),
             #[cfg(feature = "jsonrpc")]
             Some(Binding::JsonRpc) => bind::jsonrpc::serve(endpoint, request).await,
             #[cfg(feature = "rest")]

@@ -50,6 +50,7 @@ pub(crate) struct Serving {
     pub(crate) authenticator: Option<Arc<dyn Authenticator>>,
     pub(crate) public_url: Option<String>,
     pub(crate) json_rpc_path: Option<String>,
+    pub(crate) health_path: Option<String>,
 }
 
 /// Why an agent can't be put together.
@@ -196,6 +197,12 @@ impl AgentBuilder {
     /// Sets the path of the JSON-RPC binding; `/` by default.
     pub fn json_rpc_path(mut self, path: impl Into<String>) -> Self {
         self.serving.json_rpc_path = Some(path.into());
+        self
+    }
+
+    /// Answers GET on this path, such as `/health`: 200 until the agent shuts down, then 503. By default there is none.
+    pub fn health_path(mut self, path: impl Into<String>) -> Self {
+        self.serving.health_path = Some(path.into());
         self
     }
 
