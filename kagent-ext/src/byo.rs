@@ -140,7 +140,9 @@ impl Byo {
             Place::Local => {}
             Place::Cluster => return Err(ByoError::NoTaskStore),
         }
-        let agent = configured(self.agent, config).build()?;
+        let agent = configured(self.agent, config)
+            .health_path("/health")
+            .build()?;
         let name = agent.card().name.clone();
         let server = agent.bind(&self.address).await?;
         let port_behind = if self.address.ends_with(":0") {

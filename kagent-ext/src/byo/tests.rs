@@ -60,6 +60,18 @@ async fn readiness_answers_on_every_address_family() {
 }
 
 #[tokio::test]
+async fn health_stands_beside_the_bindings() {
+    let server = in_time(echo().bind()).await.unwrap();
+    let health = in_time(get(server.local_addr(), "/health")).await;
+    assert!(
+        health.starts_with("HTTP/1.1 200 OK\r\n") && health.ends_with("\r\n\r\nOK"),
+        "{health}"
+    );
+    let elsewhere = in_time(get(server.local_addr(), "/healthy")).await;
+    assert!(elsewhere.starts_with("HTTP/1.1 404 "), "{elsewhere}");
+}
+
+#[tokio::test]
 async fn a_taken_readiness_port_is_fatal_and_says_what_to_do() {
     let taken = TcpListener::bind("0.0.0.0:0").await.unwrap();
     let port = taken.local_addr().unwrap().port();
