@@ -55,12 +55,11 @@ fn held(store: &GatedStore, builder: AgentBuilder) -> AgentBuilder {
         .extension(Finish(store.clone()))
 }
 
-#[tokio::test]
-async fn the_steps_come_in_order_and_the_event_last() {
-    within(async {
+for_each_binding! {
+    async fn the_steps_come_in_order_and_the_event_last(via: Via) {
         let store = GatedStore::new();
         let log = store.clone();
-        let peer = Via::Direct
+        let peer = via
             .serve(held(
                 &store,
                 Agent::builder(executor_fn(move |_, out: EventSink| {
@@ -95,33 +94,29 @@ async fn the_steps_come_in_order_and_the_event_last() {
                 "settle",
             ]
         );
-    })
-    .await;
+    }
 }
 
-#[tokio::test]
-async fn who_saw_completion_can_send_at_once() {
-    within(async {
+for_each_binding! {
+    async fn who_saw_completion_can_send_at_once(via: Via) {
         let store = GatedStore::new();
         let echo = executor_fn(|cx: ExecutionContext, out: EventSink| async move {
             Ok(out.reply(cx.message().text()).await?)
         });
-        let peer = Via::Direct.serve(held(&store, Agent::builder(echo))).await;
+        let peer = via.serve(held(&store, Agent::builder(echo))).await;
         for _ in 0..1_000 {
             peer.stream(ask("one")).await.unwrap().fold().await.unwrap();
             assert_state(&peer.run(ask("two")).await.unwrap(), TaskState::Completed);
         }
-    })
-    .await;
+    }
 }
 
-#[tokio::test]
-async fn one_execution_at_a_time() {
-    within(async {
+for_each_binding! {
+    async fn one_execution_at_a_time(via: Via) {
         let store = GatedStore::new();
         let go = Arc::new(Semaphore::new(0));
         let gate = Arc::clone(&go);
-        let peer = Via::Direct
+        let peer = via
             .serve(held(
                 &store,
                 Agent::builder(executor_fn(move |_, out: EventSink| {
@@ -140,15 +135,13 @@ async fn one_execution_at_a_time() {
         assert_eq!(error.message(), "session already has active work");
         go.add_permits(1);
         events.until(TaskState::Completed).await;
-    })
-    .await;
+    }
 }
 
-#[tokio::test]
-async fn a_held_auth_required_closes_the_sink() {
-    within(async {
+for_each_binding! {
+    async fn a_held_auth_required_closes_the_sink(via: Via) {
         let store = GatedStore::new();
-        let peer = Via::Direct
+        let peer = via
             .serve(held(
                 &store,
                 Agent::builder(executor_fn(
@@ -171,8 +164,7 @@ async fn a_held_auth_required_closes_the_sink() {
             &peer.run(answer(&task.id, "done")).await.unwrap(),
             TaskState::Completed,
         );
-    })
-    .await;
+    }
 }
 
 /// Holds an event, then waits for the cancel.
@@ -192,40 +184,36 @@ fn holding(
     }))
 }
 
-#[tokio::test]
-async fn a_held_terminal_event_wins_over_a_later_cancel() {
-    within(async {
+for_each_binding! {
+    async fn a_held_terminal_event_wins_over_a_later_cancel(via: Via) {
         let (store, told) = (GatedStore::new(), Arc::new(Notify::new()));
         let builder = holding(
             |out| Box::pin(async move { out.reply("done").await }),
             &told,
         );
-        let peer = Via::Direct.serve(held(&store, builder)).await;
+        let peer = via.serve(held(&store, builder)).await;
         let mut events = peer.stream(ask("go")).await.unwrap();
         let id = events.snapshot().await.id;
         told.notified().await;
         assert_state(&peer.cancel(&id).await.unwrap(), TaskState::Completed);
         events.until(TaskState::Completed).await;
-    })
-    .await;
+    }
 }
 
-#[tokio::test]
-async fn a_held_pause_gives_way_to_a_cancel() {
-    within(async {
+for_each_binding! {
+    async fn a_held_pause_gives_way_to_a_cancel(via: Via) {
         let (store, told) = (GatedStore::new(), Arc::new(Notify::new()));
         let builder = holding(
             |out| Box::pin(async move { out.input_required(Message::agent("which?")).await }),
             &told,
         );
-        let peer = Via::Direct.serve(held(&store, builder)).await;
+        let peer = via.serve(held(&store, builder)).await;
         let mut events = peer.stream(ask("go")).await.unwrap();
         let id = events.snapshot().await.id;
         told.notified().await;
         assert_state(&peer.cancel(&id).await.unwrap(), TaskState::Canceled);
         events.until(TaskState::Canceled).await;
-    })
-    .await;
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -39,6 +39,21 @@ macro_rules! for_each_binding {
                 async fn direct() {
                     within(scenario(Via::Direct)).await;
                 }
+
+                #[tokio::test]
+                async fn json_rpc() {
+                    within(scenario(Via::Socket(a2a_proto::Binding::JsonRpc))).await;
+                }
+
+                #[tokio::test]
+                async fn http_json() {
+                    within(scenario(Via::Socket(a2a_proto::Binding::HttpJson))).await;
+                }
+
+                #[tokio::test]
+                async fn grpc() {
+                    within(scenario(Via::Socket(a2a_proto::Binding::Grpc))).await;
+                }
             }
         )*
     };

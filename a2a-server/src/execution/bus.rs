@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use a2a_proto::A2aError;
-use a2a_proto::v1::{Task, TaskState};
+use a2a_proto::v1::{StreamResponse, Task, TaskState};
 use futures_core::Stream;
 use prost::Message as _;
 use tokio::sync::{Notify, oneshot};
@@ -96,9 +96,15 @@ impl Bus {
         self.lock().task.clone()
     }
 
-    /// Sets the task without an event: it has been read from the store.
+    /// Sets the task as it has been read from the store. Whoever reads the stream already gets it as a snapshot: it
+    /// was changed where nobody here could see it.
     pub(crate) fn load(&self, task: Arc<Task>) {
-        self.lock().task = Some(task);
+        let mut inner = self.lock();
+        if !inner.cursors.is_empty() {
+            let snapshot = Event::from(StreamResponse::from(Task::clone(&task)));
+            inner.push(Ok(snapshot), self.window);
+        }
+        inner.task = Some(task);
     }
 
     /// Changes the task in place and publishes the event that did it, in one step for every reader.

@@ -40,6 +40,11 @@ impl Entry {
         Arc::clone(&self.state).lock_owned().await
     }
 
+    /// Takes the lock if nobody has it.
+    pub(crate) fn try_lock(&self) -> Option<OwnedMutexGuard<State>> {
+        Arc::clone(&self.state).try_lock_owned().ok()
+    }
+
     fn is_visible_to(&self, call: &CallContext, scope: TaskScope) -> bool {
         match scope {
             TaskScope::Principal => self.tenant == call.tenant() && self.owner == *call.principal(),

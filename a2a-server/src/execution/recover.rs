@@ -5,7 +5,6 @@ use std::sync::Arc;
 use a2a_proto::A2aError;
 use a2a_proto::v1::{Message, StreamResponse, Task, TaskState};
 
-use super::bus::Subscription;
 use super::commit::{FIRST_DELAY, LONGEST_DELAY, unloaded};
 use super::deliver::{Joined, terminal, unreadable};
 use super::normalize::status_event;
@@ -115,23 +114,31 @@ impl Engine {
     ) -> Result<(Arc<Task>, Joined), A2aError> {
         self.refuse_when_draining()?;
         let entry = self.enter(call, task_id).await?;
-        let mut state = entry.lock().await;
-        // Listening begins before the store is read, so that nothing falls between.
-        self.follow(&entry, &mut state, call);
-        self.load(&entry, &mut state, call).await?;
-        let (task, events): (Arc<Task>, Subscription) =
-            entry.bus().subscribe().ok_or_else(unloaded)??;
+        // Who holds the lock may be waiting for the store: what is published can be joined meanwhile.
+        let held = match entry.try_lock() {
+            Some(state) => Some(state),
+            None if entry.bus().task().is_some() => None,
+            None => Some(entry.lock().await),
+        };
+        if let Some(mut state) = held {
+            // Listening begins before the store is read, so that nothing falls between.
+            self.follow(&entry, &mut state, call);
+            self.load(&entry, &mut state, call).await?;
+            return Self::join(entry);
+        }
+        Self::join(entry)
+    }
+
+    fn join(entry: EntryRef) -> Result<(Arc<Task>, Joined), A2aError> {
+        let (task, events) = entry.bus().subscribe().ok_or_else(unloaded)??;
         if task.state().is_terminal() {
             return Err(terminal(&task));
         }
-        drop(state);
-        Ok((
-            task,
-            Joined {
-                events,
-                _entry: entry,
-            },
-        ))
+        let joined = Joined {
+            events,
+            _entry: entry,
+        };
+        Ok((task, joined))
     }
 
     /// The task as published where this engine executes or follows it, else as stored.

@@ -10,11 +10,11 @@ use tokio::sync::Notify;
 use crate::harness::*;
 
 /// Drops a send while its store stands at the gate, then ends the task; what is stored, read and streamed must agree.
-async fn cut(fault: Fault, by_select: bool) {
+async fn cut(via: Via, fault: Fault, by_select: bool) {
     let store = GatedStore::new();
     let dropped = Arc::new(Notify::new());
     let (gate, cut) = (store.clone(), Arc::clone(&dropped));
-    let peer = Via::Direct
+    let peer = via
         .serve(
             Agent::builder(executor_fn(move |_, out: EventSink| {
                 let (gate, cut) = (gate.clone(), Arc::clone(&cut));
@@ -56,22 +56,26 @@ async fn cut(fault: Fault, by_select: bool) {
     assert_eq!(folded, other.fold().await.unwrap());
 }
 
-#[tokio::test]
-async fn a_send_cut_by_select_before_the_store_commits() {
-    within(cut(Fault::WaitBefore, true)).await;
+for_each_binding! {
+    async fn a_send_cut_by_select_before_the_store_commits(via: Via) {
+        cut(via, Fault::WaitBefore, true).await;
+    }
 }
 
-#[tokio::test]
-async fn a_send_cut_by_select_after_the_store_commits() {
-    within(cut(Fault::WaitAfter, true)).await;
+for_each_binding! {
+    async fn a_send_cut_by_select_after_the_store_commits(via: Via) {
+        cut(via, Fault::WaitAfter, true).await;
+    }
 }
 
-#[tokio::test]
-async fn a_send_cut_by_timeout_before_the_store_commits() {
-    within(cut(Fault::WaitBefore, false)).await;
+for_each_binding! {
+    async fn a_send_cut_by_timeout_before_the_store_commits(via: Via) {
+        cut(via, Fault::WaitBefore, false).await;
+    }
 }
 
-#[tokio::test]
-async fn a_send_cut_by_timeout_after_the_store_commits() {
-    within(cut(Fault::WaitAfter, false)).await;
+for_each_binding! {
+    async fn a_send_cut_by_timeout_after_the_store_commits(via: Via) {
+        cut(via, Fault::WaitAfter, false).await;
+    }
 }

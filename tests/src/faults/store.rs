@@ -32,11 +32,10 @@ fn agent() -> AgentBuilder {
     ))
 }
 
-/// Whatever fails and wherever: the call is told, nothing hangs, no task stays running, and no state is shown that the
-/// store does not have.
-#[tokio::test]
-async fn a_fault_at_each_call() {
-    within(async {
+for_each_binding! {
+    /// Whatever fails and wherever: the call is told, nothing hangs, no task stays running, and no state is shown that the
+    /// store does not have.
+    async fn a_fault_at_each_call(via: Via) {
         for fault in [
             Fault::Fail,
             Fault::FailAfter,
@@ -47,7 +46,7 @@ async fn a_fault_at_each_call() {
             for skip in 0..4 {
                 for streaming in [false, true] {
                     let store = GatedStore::new();
-                    let peer = Via::Direct.serve(over(&store, agent())).await;
+                    let peer = via.serve(over(&store, agent())).await;
                     // create, WORKING, artifact, COMPLETED
                     for _ in 1..skip {
                         store.next(Point::Update, Fault::Pass);
@@ -74,8 +73,7 @@ async fn a_fault_at_each_call() {
                 }
             }
         }
-    })
-    .await;
+    }
 }
 
 /// Waits until the task, if there is one, has been reconciled, and looks at what became of it.
@@ -100,11 +98,10 @@ async fn settled(peer: &Peer, fault: Fault, skip: usize) {
     }
 }
 
-#[tokio::test]
-async fn a_pause_that_did_arrive_stands_and_can_be_answered() {
-    within(async {
+for_each_binding! {
+    async fn a_pause_that_did_arrive_stands_and_can_be_answered(via: Via) {
         let store = GatedStore::new();
-        let peer = Via::Direct.serve(over(&store, agent())).await;
+        let peer = via.serve(over(&store, agent())).await;
         store.next(Point::Update, Fault::FailAfter);
         let error = peer.run(ask("pause")).await.unwrap_err();
         assert!(error.is_retryable());
@@ -120,15 +117,13 @@ async fn a_pause_that_did_arrive_stands_and_can_be_answered() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         };
         assert_state(&done, TaskState::Completed);
-    })
-    .await;
+    }
 }
 
-#[tokio::test]
-async fn while_a_task_is_in_doubt_it_can_be_read_and_not_changed() {
-    within(async {
+for_each_binding! {
+    async fn while_a_task_is_in_doubt_it_can_be_read_and_not_changed(via: Via) {
         let store = GatedStore::new();
-        let peer = Via::Direct.serve(over(&store, agent())).await;
+        let peer = via.serve(over(&store, agent())).await;
         let paused = peer.run(ask("pause")).await.unwrap();
         store.next(Point::Update, Fault::Fail);
         // The read of the reconciliation stands at the gate.
@@ -149,16 +144,14 @@ async fn while_a_task_is_in_doubt_it_can_be_read_and_not_changed() {
             TaskState::InputRequired,
         );
         store.open();
-    })
-    .await;
+    }
 }
 
-#[tokio::test]
-async fn reads_do_not_wait_for_a_save_and_do_not_see_it() {
-    within(async {
+for_each_binding! {
+    async fn reads_do_not_wait_for_a_save_and_do_not_see_it(via: Via) {
         let store = GatedStore::new();
         let builder = over(&store, agent()).limits(Limits::default());
-        let peer = Via::Direct.serve(builder).await;
+        let peer = via.serve(builder).await;
         store.next(Point::Update, Fault::Pass);
         store.next(Point::Update, Fault::WaitAfter);
         let mut events = peer.stream(ask("go")).await.unwrap();
@@ -170,18 +163,16 @@ async fn reads_do_not_wait_for_a_save_and_do_not_see_it() {
         assert!(peer.get(&id).await.unwrap().artifacts.is_empty());
         store.open();
         events.until(TaskState::Completed).await;
-    })
-    .await;
+    }
 }
 
-/// Chunks are seen at once and stored later; any other event takes them along.
-#[tokio::test]
-async fn coalesced_chunks_are_published_at_once_and_flushed_by_the_next_state() {
-    within(async {
+for_each_binding! {
+    /// Chunks are seen at once and stored later; any other event takes them along.
+    async fn coalesced_chunks_are_published_at_once_and_flushed_by_the_next_state(via: Via) {
         let store = GatedStore::new();
         let go = Arc::new(Semaphore::new(0));
         let gate = Arc::clone(&go);
-        let peer = Via::Direct
+        let peer = via
             .serve(
                 Agent::builder(executor_fn(move |_, out: EventSink| {
                     let gate = Arc::clone(&gate);
@@ -223,15 +214,13 @@ async fn coalesced_chunks_are_published_at_once_and_flushed_by_the_next_state() 
             .filter(|line| line.starts_with("update"))
             .count();
         assert!(updates < 500, "{updates} writes for 1,000 chunks");
-    })
-    .await;
+    }
 }
 
-#[tokio::test]
-async fn coalesced_chunks_are_stored_when_their_time_has_come() {
-    within(async {
+for_each_binding! {
+    async fn coalesced_chunks_are_stored_when_their_time_has_come(via: Via) {
         let store = GatedStore::new();
-        let peer = Via::Direct
+        let peer = via
             .serve(
                 Agent::builder(executor_fn(|_, out: EventSink| async move {
                     let mut text = out.text();
@@ -243,24 +232,23 @@ async fn coalesced_chunks_are_stored_when_their_time_has_come() {
                 .persist(PersistPolicy::coalesce()),
             )
             .await;
-        let mut events = peer.stream(ask("go")).await.unwrap();
+        // The first chunk begins the artifact and is stored at once.
         store.next(Point::Update, Fault::Pass);
+        store.next(Point::Update, Fault::WaitAfter);
+        let mut events = peer.stream(ask("go")).await.unwrap();
         let id = events.snapshot().await.id;
         events.event().await;
-        store.next(Point::Update, Fault::WaitAfter);
         events.event().await;
         store.reached().await;
         assert_eq!(store.stored(&id).await.artifact_text(), "ab");
         store.open();
-    })
-    .await;
+    }
 }
 
-#[tokio::test]
-async fn a_failed_write_of_chunks_stops_the_agent() {
-    within(async {
+for_each_binding! {
+    async fn a_failed_write_of_chunks_stops_the_agent(via: Via) {
         let store = GatedStore::new();
-        let peer = Via::Direct
+        let peer = via
             .serve(
                 over(
                     &store,
@@ -285,6 +273,5 @@ async fn a_failed_write_of_chunks_stops_the_agent() {
         while store.stored(&id).await.state() != TaskState::Failed {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-    })
-    .await;
+    }
 }

@@ -1,14 +1,14 @@
 use std::pin::pin;
+use std::sync::Arc;
 
+use a2a_client::Client;
 use a2a_proto::v1::send_message_response::Payload;
 use a2a_proto::v1::{
     CancelTaskRequest, GetTaskRequest, ListTasksRequest, ListTasksResponse, SendMessageRequest,
     SendMessageResponse, StreamResponse, SubscribeToTaskRequest, Task, TaskState,
 };
-use a2a_proto::{A2aError, Method};
-use a2a_server::{
-    Agent, AgentBuilder, CallContext, EventStream, Principal, RequestHandler, SendReply,
-};
+use a2a_proto::{A2aError, Binding, Method};
+use a2a_server::{Agent, AgentBuilder, CallContext, RequestHandler, SendReply, Server};
 use futures::StreamExt as _;
 
 use super::first_task;
@@ -18,43 +18,57 @@ use super::first_task;
 pub(crate) enum Via {
     /// Through the trait, in process.
     Direct,
+    /// With the client, over a socket on loopback.
+    Socket(Binding),
 }
 
 /// A served agent, and a caller of it. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Peer {
-    agent: Agent,
-    principal: Principal,
+pub(crate) enum Peer {
+    Direct(Agent),
+    Socket { client: Client, server: Arc<Server> },
 }
 
 impl Via {
-    #[expect(clippy::unused_async, reason = "a server has to be bound")]
     pub(crate) async fn serve(self, builder: AgentBuilder) -> Peer {
-        let agent = builder.build().unwrap();
-        Peer {
-            agent,
-            principal: Principal::anonymous(),
+        match self {
+            Self::Direct => Peer::Direct(builder.build().unwrap()),
+            Self::Socket(binding) => {
+                let server = builder.bind("127.0.0.1:0").await.unwrap();
+                let url = format!("http://{}", server.local_addr());
+                let client = Client::builder()
+                    .prefer([binding])
+                    .connect(&url)
+                    .await
+                    .unwrap();
+                assert_eq!(client.binding(), Some(binding));
+                Peer::Socket {
+                    client,
+                    server: Arc::new(server),
+                }
+            }
         }
     }
 }
 
 impl Peer {
-    fn call(&self, method: Method) -> CallContext {
-        CallContext::new(method).with_principal(self.principal.clone())
-    }
-
     pub(crate) async fn send(
         &self,
         request: SendMessageRequest,
     ) -> Result<SendMessageResponse, A2aError> {
-        let cx = self.call(Method::SendMessage);
-        let payload = match self.agent.send_message(cx, request).await? {
-            SendReply::Task(task) => Payload::Task(task.into_task()),
-            SendReply::Message(message) => Payload::Message(message),
-        };
-        Ok(SendMessageResponse {
-            payload: Some(payload),
-        })
+        match self {
+            Self::Direct(agent) => {
+                let cx = CallContext::new(Method::SendMessage);
+                let payload = match agent.send_message(cx, request).await? {
+                    SendReply::Task(task) => Payload::Task(task.into_task()),
+                    SendReply::Message(message) => Payload::Message(message),
+                };
+                Ok(SendMessageResponse {
+                    payload: Some(payload),
+                })
+            }
+            Self::Socket { client, .. } => client.send_message(request).await.map_err(protocol),
+        }
     }
 
     /// Sends and gets a task.
@@ -66,10 +80,23 @@ impl Peer {
     }
 
     pub(crate) async fn stream(&self, request: SendMessageRequest) -> Result<Events, A2aError> {
-        let cx = self.call(Method::SendStreamingMessage);
-        Ok(Events::Direct(
-            self.agent.send_streaming_message(cx, request).await?,
-        ))
+        match self {
+            Self::Direct(agent) => {
+                let cx = CallContext::new(Method::SendStreamingMessage);
+                Ok(Events::direct(
+                    agent.send_streaming_message(cx, request).await?,
+                ))
+            }
+            Self::Socket { client, .. } => {
+                Events::opened(
+                    client
+                        .send_streaming_message(request)
+                        .await
+                        .map_err(protocol)?,
+                )
+                .await
+            }
+        }
     }
 
     pub(crate) async fn subscribe(&self, id: &str) -> Result<Events, A2aError> {
@@ -77,11 +104,15 @@ impl Peer {
             id: id.to_owned(),
             ..Default::default()
         };
-        Ok(Events::Direct(
-            self.agent
-                .subscribe_to_task(self.call(Method::SubscribeToTask), request)
-                .await?,
-        ))
+        match self {
+            Self::Direct(agent) => {
+                let cx = CallContext::new(Method::SubscribeToTask);
+                Ok(Events::direct(agent.subscribe_to_task(cx, request).await?))
+            }
+            Self::Socket { client, .. } => {
+                Events::opened(client.subscribe_to_task(request).await.map_err(protocol)?).await
+            }
+        }
     }
 
     pub(crate) async fn get(&self, id: &str) -> Result<Task, A2aError> {
@@ -89,20 +120,27 @@ impl Peer {
             id: id.to_owned(),
             ..Default::default()
         };
-        Ok(self
-            .agent
-            .get_task(self.call(Method::GetTask), request)
-            .await?
-            .into_task())
+        match self {
+            Self::Direct(agent) => {
+                let cx = CallContext::new(Method::GetTask);
+                Ok(agent.get_task(cx, request).await?.into_task())
+            }
+            Self::Socket { client, .. } => client.get_task(request).await.map_err(protocol),
+        }
     }
 
     pub(crate) async fn list(
         &self,
         request: ListTasksRequest,
     ) -> Result<ListTasksResponse, A2aError> {
-        self.agent
-            .list_tasks(self.call(Method::ListTasks), request)
-            .await
+        match self {
+            Self::Direct(agent) => {
+                agent
+                    .list_tasks(CallContext::new(Method::ListTasks), request)
+                    .await
+            }
+            Self::Socket { client, .. } => client.list_tasks(request).await.map_err(protocol),
+        }
     }
 
     pub(crate) async fn cancel(&self, id: &str) -> Result<Task, A2aError> {
@@ -110,15 +148,20 @@ impl Peer {
             id: id.to_owned(),
             ..Default::default()
         };
-        Ok(self
-            .agent
-            .cancel_task(self.call(Method::CancelTask), request)
-            .await?
-            .into_task())
+        match self {
+            Self::Direct(agent) => {
+                let cx = CallContext::new(Method::CancelTask);
+                Ok(agent.cancel_task(cx, request).await?.into_task())
+            }
+            Self::Socket { client, .. } => client.cancel_task(request).await.map_err(protocol),
+        }
     }
 
     pub(crate) async fn shutdown(&self) {
-        self.agent.shutdown().await;
+        match self {
+            Self::Direct(agent) => agent.shutdown().await,
+            Self::Socket { server, .. } => server.shutdown().await,
+        }
     }
 
     /// Waits for a state by following the task.
@@ -141,17 +184,53 @@ impl Peer {
     }
 }
 
-pub(crate) enum Events {
-    Direct(EventStream),
+/// The peer's own error; any other fails the test.
+fn protocol(error: a2a_client::Error) -> A2aError {
+    match error.protocol() {
+        Some(error) => error.clone(),
+        None => panic!("not the agent's error: {error:?}"),
+    }
+}
+
+pub(crate) struct Events {
+    /// Read ahead, to tell an error before the stream from one within.
+    first: Option<StreamResponse>,
+    source: Source,
+}
+
+enum Source {
+    Direct(a2a_server::EventStream),
+    Socket(a2a_client::EventStream),
 }
 
 impl Events {
+    fn direct(events: a2a_server::EventStream) -> Self {
+        Self {
+            first: None,
+            source: Source::Direct(events),
+        }
+    }
+
+    async fn opened(events: a2a_client::EventStream) -> Result<Self, A2aError> {
+        let mut events = Self {
+            first: None,
+            source: Source::Socket(events),
+        };
+        let first = events.next().await.expect("the stream is empty")?;
+        events.first = Some(first);
+        Ok(events)
+    }
+
     pub(crate) async fn next(&mut self) -> Option<Result<StreamResponse, A2aError>> {
-        match self {
-            Self::Direct(events) => {
+        if let Some(first) = self.first.take() {
+            return Some(Ok(first));
+        }
+        match &mut self.source {
+            Source::Direct(events) => {
                 let mut events = pin!(events);
                 Some(events.next().await?.map(|event| event.response().clone()))
             }
+            Source::Socket(events) => Some(events.next().await?.map_err(protocol)),
         }
     }
 

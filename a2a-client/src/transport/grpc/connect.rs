@@ -39,7 +39,9 @@ pub(super) fn channel(limits: &Limits) -> Result<Channel> {
     };
     Ok(Client::builder(TokioExecutor::new())
         .http2_only(true)
-        .http2_adaptive_window(true)
+        // Streams share the connection: room for all of them, so that one that is not read holds up no other.
+        .http2_initial_stream_window_size(STREAM_WINDOW)
+        .http2_initial_connection_window_size(STREAM_WINDOW * STREAMS)
         // A quiet stream is healthy as long as its connection is; the kernel notices first when that is lost.
         .http2_keep_alive_interval(limits.ping_interval)
         .http2_keep_alive_timeout(limits.ping_timeout)
@@ -47,6 +49,11 @@ pub(super) fn channel(limits: &Limits) -> Result<Channel> {
         .pool_timer(TokioTimer::new())
         .build(connector))
 }
+
+/// What a peer may send ahead of a stream's reader.
+const STREAM_WINDOW: u32 = 256 * 1024;
+/// How many unread streams a connection has room for.
+const STREAMS: u32 = 256;
 
 /// Bounds connecting as a whole: the name, TCP and TLS.
 #[derive(Clone, Debug)]
