@@ -114,6 +114,27 @@ async fn hello_client_says_how_it_is_called() {
 }
 
 #[tokio::test]
+async fn an_agent_that_can_not_start_says_why_and_what_to_do() {
+    let refusals = [
+        ("KAGENT_CONFIG_JSON", "{}", "call `byo::run_local`"),
+        (
+            "KAGENT_CONFIG_JSON",
+            "{",
+            "KAGENT_CONFIG_JSON can't be parsed",
+        ),
+        ("KAGENT_URL", "http://kagent:8083", "is kagent 0.x"),
+    ];
+    for (variable, value, text) in refusals {
+        let mut agent = Command::new(env!("CARGO_BIN_EXE_hello_agent"));
+        let output = run(agent.args(["--port", "0"]).env(variable, value)).await;
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(told.starts_with("Error: ") && told.contains(text), "{told}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[tokio::test]
 async fn hitl_agent_asks_hello_client_before_it_deletes() {
     let agent = Agent::start(env!("CARGO_BIN_EXE_hitl_agent")).await;
     assert_eq!(

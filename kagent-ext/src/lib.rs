@@ -1,5 +1,60 @@
-//! What A2A agents and clients need on kagent.
+//! What A2A 1.0 agents and clients need on [kagent](https://kagent.dev): human in the loop, token usage, and the
+//! runtime of a bring-your-own agent.
+//!
+//! A whole agent, with nothing else to depend on:
+//!
+//! ```no_run
+//! use kagent_ext::a2a_server::{AgentError, AgentExecutor, EventSink, ExecutionContext};
+//! use kagent_ext::byo::{self, ByoError};
+//!
+//! struct Echo;
+//!
+//! impl AgentExecutor for Echo {
+//!     async fn execute(&self, cx: ExecutionContext, out: EventSink) -> Result<(), AgentError> {
+//!         out.reply(cx.message().text()).await?;
+//!         Ok(())
+//!     }
+//! }
+//!
+//! fn main() -> Result<(), ByoError> {
+//!     byo::run(Echo)
+//! }
+//! ```
+//!
+//! - [`byo`] runs an agent; [`config`] is what kagent tells it, [`caller`] who calls it.
+//! - [`hitl`] asks a person and takes the answer, for agents ([`hitl::pause`], [`hitl::Hitl`]) and for clients
+//!   ([`hitl::Pause`]).
+//! - [`usage`] counts tokens over the life of a task.
+//! - [`part`] and [`tool`] show tool calls as kagent's UI knows them.
+//! - [`client`] and [`card`] activate and announce the two extensions; [`uri`] has their names.
+//!
+//! # Feature flags
+//!
+//! | feature | default | |
+//! |---|---|---|
+//! | `client` | yes | [`a2a_client`], [`client`] |
+//! | `server` | yes | [`a2a_server`], [`byo`], [`caller`], [`tool`], and the agent's side of [`hitl`] and [`usage`] |
+//!
+//! Payload types, [`config`] and [`uri`] need neither; a client alone pulls in no server.
+//!
+//! # Cancel safety
+//!
+//! Dropping a future of [`hitl::pause`] or [`tool::ToolSink`] is as dropping one of
+//! [`EventSink`](a2a_server::EventSink): the task, its readers and its store stay the same as one another. Dropping a
+//! [`ByoServer`](byo::ByoServer) stops the agent at once; [`shutdown`](byo::ByoServer::shutdown) drains it first.
+//!
+//! # Stability and MSRV
+//!
+//! What goes over the wire is kagent's and changes with a new extension URI only. Texts of errors and log output may
+//! change in any release. The minimum supported Rust version is 1.89; raising it is a minor change.
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    not(all(feature = "client", feature = "server")),
+    allow(
+        rustdoc::broken_intra_doc_links,
+        reason = "the docs are those of all features"
+    )
+)]
 
 #[cfg(feature = "server")]
 pub mod byo;

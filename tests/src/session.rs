@@ -5,8 +5,8 @@ use std::sync::Arc;
 use a2a_client::Binding;
 use a2a_proto::ErrorCode;
 use a2a_proto::v1::stream_response::Payload;
-use a2a_proto::v1::{Message, TaskState};
-use a2a_server::{EventSink, ExecutionContext, executor_fn};
+use a2a_proto::v1::{Message, Task, TaskState};
+use a2a_server::{CancelReason, EventSink, ExecutionContext, executor_fn};
 use kagent_ext::part::{FunctionCall, FunctionResponse};
 use kagent_ext::tool::ToolSink;
 use tokio::sync::Semaphore;
@@ -124,5 +124,28 @@ for_each_wire! {
         assert_eq!(second.artifact_text(), "[one, []]");
         let elsewhere = run(&client, Message::user("three")).await.unwrap();
         assert_eq!(elsewhere.artifact_text(), "[]");
+    }
+
+    async fn byo_a_shutdown_lets_the_agent_bring_its_work_to_an_end(binding: Binding) {
+        let peer = ByoPeer::start(binding, executor_fn(|cx: ExecutionContext, out: EventSink| async move {
+            out.working("busy").await?;
+            assert_eq!(cx.cancelled().await, CancelReason::Shutdown);
+            Ok(out.reply("saved what there was").await?)
+        })).await;
+        let client = peer.client().await;
+        let mut events = client.stream_text("work").await.unwrap();
+        let mut task = Task::default();
+        while events.last_state() != TaskState::Working {
+            task = Task::from_event(&events.next().await.unwrap().unwrap()).unwrap();
+        }
+        let rest = async {
+            while let Some(event) = events.next().await {
+                task.apply(&event.unwrap()).unwrap();
+            }
+        };
+        tokio::join!(peer.shutdown(), rest);
+        assert_state(&task, TaskState::Completed);
+        assert_eq!(task.artifact_text(), "saved what there was");
+        assert!(client.stream_text("more").await.is_err());
     }
 }

@@ -69,6 +69,10 @@ impl ByoPeer {
         self.connect(client.header("x-user-id", user)).await
     }
 
+    pub(crate) async fn shutdown(&self) {
+        self.server.shutdown().await;
+    }
+
     async fn connect(&self, client: ClientBuilder) -> Client {
         let url = format!("http://{}", self.server.local_addr());
         let client = client.prefer([self.binding]).connect(url).await.unwrap();
