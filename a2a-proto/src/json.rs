@@ -1,6 +1,6 @@
 //! ProtoJSON: reading and printing, and the well-known types as newtypes over `serde_json`.
 //!
-//! Every message implements [`serde::Serialize`] and [`serde::Deserialize`]. Prefer [`from_slice`] and [`from_str`] to
+//! Every message implements [`serde_core::Serialize`] and [`serde_core::Deserialize`]. Prefer [`from_slice`] and [`from_str`] to
 //! serde_json's functions of the same name: their error names the field.
 
 mod error;
@@ -12,8 +12,8 @@ pub(crate) mod write;
 use std::cell::RefCell;
 use std::io;
 
-use serde::de::DeserializeOwned;
-use serde::{Deserializer, Serialize};
+use serde_core::de::DeserializeOwned;
+use serde_core::{Deserializer, Serialize};
 
 pub use error::JsonError;
 pub use timestamp::{InvalidTimestamp, Timestamp};

@@ -9,7 +9,7 @@ pub mod sse;
 
 use std::fmt;
 
-use serde::de::IgnoredAny;
+use serde_core::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use crate::json::{self, JsonError};

@@ -9,8 +9,7 @@ mod grpc;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{A2aError, ERROR_DOMAIN, ErrorCode, FieldViolation, RpcCode};
 
@@ -24,24 +23,22 @@ impl A2aError {
     /// `data` is a list of objects with ErrorInfo first: the Go client drops the whole reply at any other shape.
     #[must_use]
     pub fn to_json_rpc(&self) -> Vec<u8> {
-        print(&JsonRpcError {
-            code: self.code().json_rpc(),
-            message: self.message(),
-            data: self.details(),
-        })
+        print(&json!({
+            "code": self.code().json_rpc(),
+            "message": self.message(),
+            "data": self.details(),
+        }))
     }
 
     /// The body of an HTTP+JSON error: `{"error":{"code":…,"status":…,"message":…,"details":[…]}}`.
     #[must_use]
     pub fn to_status_json(&self) -> Vec<u8> {
-        print(&HttpError {
-            error: Status {
-                code: self.code().http_status(),
-                status: self.code().rpc().name(),
-                message: self.message(),
-                details: self.details(),
-            },
-        })
+        print(&json!({ "error": {
+            "code": self.code().http_status(),
+            "status": self.code().rpc().name(),
+            "message": self.message(),
+            "details": self.details(),
+        } }))
     }
 
     /// Reads the error object of a JSON-RPC reply.
@@ -81,94 +78,37 @@ impl A2aError {
         from_status(None, serde_json::from_slice(json).ok()?)
     }
 
-    fn details(&self) -> Vec<Detail<'_>> {
-        let mut details = vec![Detail::ErrorInfo {
-            kind: ERROR_INFO,
-            reason: self.reason(),
-            domain: ERROR_DOMAIN,
-            metadata: self.metadata(),
-        }];
+    fn details(&self) -> Vec<Value> {
+        let mut info = json!({
+            "@type": ERROR_INFO,
+            "reason": self.reason(),
+            "domain": ERROR_DOMAIN,
+        });
+        if let (Some(info), false) = (info.as_object_mut(), self.metadata().is_empty()) {
+            info.insert("metadata".to_owned(), json!(self.metadata()));
+        }
+        let mut details = vec![info];
         if !self.violations().is_empty() {
-            details.push(Detail::BadRequest {
-                kind: BAD_REQUEST,
-                field_violations: self.violations().iter().map(Violation::from).collect(),
+            let violations = self.violations().iter();
+            let violations = violations.map(|violation| {
+                json!({ "field": violation.field, "description": violation.description })
             });
+            details.push(json!({
+                "@type": BAD_REQUEST,
+                "fieldViolations": violations.collect::<Vec<_>>(),
+            }));
         }
         if let Some(delay) = self.retry_after() {
-            details.push(Detail::RetryInfo {
-                kind: RETRY_INFO,
-                retry_delay: print_delay(delay),
-            });
+            details.push(json!({ "@type": RETRY_INFO, "retryDelay": print_delay(delay) }));
         }
         // Every element must be an object that says its type.
         let typed = |detail: &&Value| detail.get("@type").is_some_and(Value::is_string);
-        details.extend(self.other_details().iter().filter(typed).map(Detail::Other));
+        details.extend(self.other_details().iter().filter(typed).cloned());
         details
     }
 }
 
-#[derive(Serialize)]
-struct JsonRpcError<'a> {
-    code: i32,
-    message: &'a str,
-    data: Vec<Detail<'a>>,
-}
-
-#[derive(Serialize)]
-struct HttpError<'a> {
-    error: Status<'a>,
-}
-
-#[derive(Serialize)]
-struct Status<'a> {
-    code: u16,
-    status: &'static str,
-    message: &'a str,
-    details: Vec<Detail<'a>>,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Detail<'a> {
-    ErrorInfo {
-        #[serde(rename = "@type")]
-        kind: &'static str,
-        reason: &'a str,
-        domain: &'static str,
-        #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-        metadata: &'a BTreeMap<String, String>,
-    },
-    BadRequest {
-        #[serde(rename = "@type")]
-        kind: &'static str,
-        #[serde(rename = "fieldViolations")]
-        field_violations: Vec<Violation<'a>>,
-    },
-    RetryInfo {
-        #[serde(rename = "@type")]
-        kind: &'static str,
-        #[serde(rename = "retryDelay")]
-        retry_delay: String,
-    },
-    Other(&'a Value),
-}
-
-#[derive(Serialize)]
-struct Violation<'a> {
-    field: &'a str,
-    description: &'a str,
-}
-
-impl<'a> From<&'a FieldViolation> for Violation<'a> {
-    fn from(violation: &'a FieldViolation) -> Self {
-        Self {
-            field: &violation.field,
-            description: &violation.description,
-        }
-    }
-}
-
-fn print(value: &impl Serialize) -> Vec<u8> {
+fn print(value: &Value) -> Vec<u8> {
     // Strings, numbers and JSON values: nothing that could be refused.
     serde_json::to_vec(value).unwrap_or_default()
 }

@@ -11,8 +11,10 @@ use std::collections::btree_map::Entry;
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_core::Deserialize;
+use serde_core::de::{
+    DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
 
 use crate::step::Step;
 

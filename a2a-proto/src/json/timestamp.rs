@@ -3,7 +3,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use serde::de::{Deserialize, Deserializer, Visitor};
+use serde_core::de::{Deserialize, Deserializer, Visitor};
 
 /// An instant as seconds and nanoseconds since the Unix epoch (`google.protobuf.Timestamp`).
 ///
@@ -97,7 +97,7 @@ impl<'de> Deserialize<'de> for Timestamp {
                 f.write_str("an RFC 3339 timestamp")
             }
 
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Timestamp, E> {
+            fn visit_str<E: serde_core::de::Error>(self, text: &str) -> Result<Timestamp, E> {
                 text.parse().map_err(E::custom)
             }
         }

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use base64::display::Base64Display;
 use base64::engine::general_purpose::STANDARD;
-use serde::{Serialize, Serializer};
+use serde_core::{Serialize, Serializer};
 
 /// An enum value: its name, or its number when it has none here.
 pub(crate) struct Enum<T> {

@@ -246,7 +246,7 @@ impl<'a> Response<'a> {
         let outcome = match error {
             Some(error) => Outcome::Error(A2aError::from_json_rpc(error.get().as_bytes())),
             None if result.is_none() && id.is_none() && version.is_none() => {
-                let error = serde::de::Error::custom("neither result nor error nor id");
+                let error = serde_core::de::Error::custom("neither result nor error nor id");
                 return Err(InvalidResponse(error));
             }
             None => Outcome::Result(result),

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use serde::Deserializer;
-use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, Visitor};
+use serde_core::Deserializer;
+use serde_core::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 pub(super) type Found<'a, const N: usize> = [Option<&'a RawValue>; N];

@@ -13,6 +13,7 @@ mod corpus;
 mod depth;
 mod descriptor;
 mod differential;
+mod protojson;
 mod vectors;
 
 /// A message in both of its forms.

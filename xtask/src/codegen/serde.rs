@@ -51,11 +51,11 @@ fn serialize(out: &mut String, message: &Message) {
     emit(
         out,
         format_args!(
-            "impl serde::Serialize for {name} {{
-                fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {{
+            "impl serde_core::Serialize for {name} {{
+                fn serialize<S: serde_core::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {{
                     let mut map = serializer.serialize_map(None)?;
                     {body}
-                    serde::ser::SerializeMap::end(map)
+                    serde_core::ser::SerializeMap::end(map)
                 }}
             }}",
             name = message.name
@@ -99,7 +99,7 @@ fn put_if(field: &Field, condition: &str, value: &str) -> String {
 
 fn put(field: &Field, value: &str) -> String {
     format!(
-        "serde::ser::SerializeMap::serialize_entry(&mut map, {:?}, {value})?;",
+        "serde_core::ser::SerializeMap::serialize_entry(&mut map, {:?}, {value})?;",
         field.json
     )
 }
@@ -158,15 +158,15 @@ fn deserialize(out: &mut String, message: &Message) {
                 fn index(name: &str) -> Option<usize> {{
                     match name {{ {indices} _ => None }}
                 }}
-                fn read<'de, A: serde::de::MapAccess<'de>>(
+                fn read<'de, A: serde_core::de::MapAccess<'de>>(
                     &mut self, index: usize, map: &mut A, trail: read::Trail<'_>,
                 ) -> Result<(), A::Error> {{
                     match index {{ {reads} _ => read::skip(map)? }}
                     Ok(())
                 }}
             }}
-            impl<'de> serde::Deserialize<'de> for {name} {{
-                fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {{
+            impl<'de> serde_core::Deserialize<'de> for {name} {{
+                fn deserialize<D: serde_core::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {{
                     read::message_from(deserializer)
                 }}
             }}",

@@ -19,17 +19,18 @@ fn parts(error: &A2aError) -> (ErrorCode, &str, &str) {
 
 #[test]
 fn err_01_err_02_json_rpc_has_error_info_first_and_types_everywhere() {
-    assert_eq!(
-        String::from_utf8(rich().to_json_rpc()).unwrap(),
-        concat!(
-            r#"{"code":-32602,"message":"bad","data":["#,
-            r#"{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"INVALID_PARAMS","#,
-            r#""domain":"a2a-protocol.org","metadata":{"taskId":"t1"}},"#,
-            r#"{"@type":"type.googleapis.com/google.rpc.BadRequest","#,
-            r#""fieldViolations":[{"field":"message.parts","description":"must not be empty"}]},"#,
-            r#"{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"1.500s"}]}"#,
-        )
-    );
+    let expected = json!({"code": -32602, "message": "bad", "data": [
+        {
+            "@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "INVALID_PARAMS",
+            "domain": "a2a-protocol.org", "metadata": {"taskId": "t1"},
+        },
+        {
+            "@type": "type.googleapis.com/google.rpc.BadRequest",
+            "fieldViolations": [{"field": "message.parts", "description": "must not be empty"}],
+        },
+        {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "1.500s"},
+    ]});
+    assert_eq!(value(&rich().to_json_rpc()), expected);
 }
 
 #[test]

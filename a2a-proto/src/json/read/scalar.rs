@@ -7,9 +7,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::GeneralPurpose;
 use base64::engine::{DecodePaddingMode, GeneralPurposeConfig};
 use bytes::Bytes;
-use serde::Deserialize;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, Error, MapAccess, Unexpected, Visitor};
+use serde_core::Deserialize;
+use serde_core::de::value::MapAccessDeserializer;
+use serde_core::de::{Deserializer, Error, MapAccess, Unexpected, Visitor};
 
 use crate::json::{Enum, Value};
 
