@@ -57,6 +57,10 @@ impl EndpointService {
         }))
     }
 
+    #[cfg_attr(
+        not(any(feature = "jsonrpc", feature = "rest", feature = "grpc")),
+        expect(clippy::unused_async, reason = "the card alone needs no waiting")
+    )]
     pub(crate) async fn handle(self, request: Request<Body>) -> Response<Body> {
         let Shared { endpoint, card } = &*self.0;
         match endpoint.binding_of(&request) {

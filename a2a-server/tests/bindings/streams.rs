@@ -1,7 +1,9 @@
 //! Events as they travel, and what happens when nobody reads them.
 
 use a2a_proto::wire::read_event;
+use http_body_util::BodyExt as _;
 use serde_json::json;
+use tower_service::Service as _;
 
 use crate::support::grpc::{channel, encode, open};
 use crate::support::{CURRENT, Peer, Script, operations, within};
@@ -157,6 +159,34 @@ async fn a_caller_that_leaves_ends_its_call() {
         peer.script.called().await;
         drop(socket);
         peer.script.dropped().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_http_bindings_are_spoken_over_http2_too() {
+    within(async {
+        let peer = Peer::start(Script::holding(None)).await;
+        let mut channel = channel(peer.server.local_addr()).await;
+        for (verb, path, body) in [("GET", "/tasks/t1:subscribe", ""), ("POST", "/", SUBSCRIBE)] {
+            let request = http::Request::builder()
+                .method(verb)
+                .uri(path)
+                .header("a2a-version", "1.0")
+                .body(tonic::body::Body::new(body.to_owned()))
+                .unwrap();
+            std::future::poll_fn(|cx| channel.poll_ready(cx))
+                .await
+                .unwrap();
+            let response = channel.call(request).await.unwrap();
+            assert_eq!(response.version(), http::Version::HTTP_2);
+            assert_eq!(response.headers()["content-type"], "text/event-stream");
+            let mut body = response.into_body();
+            let frame = body.frame().await.unwrap().unwrap().into_data().unwrap();
+            assert!(frame.starts_with(b"data: {"), "{frame:?}");
+            drop(body);
+            peer.script.dropped().await;
+        }
     })
     .await;
 }
