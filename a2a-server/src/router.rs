@@ -31,7 +31,7 @@ impl Endpoint {
     /// The endpoint as an axum router, to be merged into an application's. The HTTP bindings may be nested under a
     /// prefix, which `public_url` then ends in; gRPC paths are absolute.
     pub fn into_router(self) -> axum::Router {
-        axum::Router::new().fallback_service(self.into_service())
+        self.into_service().into_router()
     }
 }
 
@@ -57,11 +57,15 @@ impl EndpointService {
         }))
     }
 
+    pub(crate) fn into_router(self) -> axum::Router {
+        axum::Router::new().fallback_service(self)
+    }
+
     #[cfg_attr(
         not(any(feature = "jsonrpc", feature = "rest", feature = "grpc")),
         expect(clippy::unused_async, reason = "the card alone needs no waiting")
     )]
-    pub(crate) async fn handle(self, request: Request<Body>) -> Response<Body> {
+    async fn handle(self, request: Request<Body>) -> Response<Body> {
         let Shared { endpoint, card } = &*self.0;
         match endpoint.binding_of(&request) {
             #[cfg(feature = "grpc")]

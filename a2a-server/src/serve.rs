@@ -2,14 +2,18 @@
 
 mod connection;
 
+use std::convert::Infallible;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use axum::body::Body;
+use http::{Request, Response};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tower_service::Service;
 
 use crate::agent::BuildError;
 use crate::bind::Endpoint;
@@ -22,6 +26,30 @@ impl Endpoint {
     ///
     /// When the address can't be listened on.
     pub async fn bind(&self, address: impl fmt::Display) -> Result<Server, ServeError> {
+        self.listen(address, |service| service).await
+    }
+
+    /// Listens as [`bind`](Self::bind) does, with what an application adds: tower layers, or routes of its own.
+    ///
+    /// Without an own route a path is the endpoint's; layers see gRPC as well.
+    ///
+    /// # Errors
+    ///
+    /// When the address can't be listened on.
+    pub async fn bind_with(
+        &self,
+        address: impl fmt::Display,
+        build: impl FnOnce(axum::Router) -> axum::Router,
+    ) -> Result<Server, ServeError> {
+        self.listen(address, |service| build(service.into_router()))
+            .await
+    }
+
+    async fn listen<S: HttpService>(
+        &self,
+        address: impl fmt::Display,
+        build: impl FnOnce(EndpointService) -> S,
+    ) -> Result<Server, ServeError> {
         let address = address.to_string();
         let fault = |source| {
             let address = address.clone();
@@ -29,8 +57,38 @@ impl Endpoint {
         };
         let listener = TcpListener::bind(&*address).await.map_err(fault)?;
         let local_addr = listener.local_addr().map_err(fault)?;
-        Ok(Server::start(self.clone(), listener, local_addr))
+        let service = build(EndpointService::new(self.clone(), Some(local_addr)));
+        let tasks = Tasks::default();
+        let limits = self.limits().clone();
+        tasks.spawn(connection::accept(listener, service, limits, tasks.clone()));
+        // From here on waiting ends when the last task has.
+        tasks.tracker.close();
+        tracing::info!(%local_addr, "listening");
+        Ok(Server {
+            endpoint: self.clone(),
+            local_addr,
+            tasks,
+        })
     }
+}
+
+/// What is served: the endpoint's own service, or a router around it.
+trait HttpService:
+    Service<Request<Body>, Response = Response<Body>, Error = Infallible, Future: Send>
+    + Clone
+    + Send
+    + Sync
+    + 'static
+{
+}
+
+impl<S> HttpService for S where
+    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible, Future: Send>
+        + Clone
+        + Send
+        + Sync
+        + 'static
+{
 }
 
 /// A server that runs. Dropped, it stops at once: open connections are cut.
@@ -52,21 +110,6 @@ struct Tasks {
 }
 
 impl Server {
-    fn start(endpoint: Endpoint, listener: TcpListener, local_addr: SocketAddr) -> Self {
-        let tasks = Tasks::default();
-        let service = EndpointService::new(endpoint.clone(), Some(local_addr));
-        let limits = endpoint.limits().clone();
-        tasks.spawn(connection::accept(listener, service, limits, tasks.clone()));
-        // From here on waiting ends when the last task has.
-        tasks.tracker.close();
-        tracing::info!(%local_addr, "listening");
-        Self {
-            endpoint,
-            local_addr,
-            tasks,
-        }
-    }
-
     /// The address that is listened on, with the port that the system chose for port 0.
     #[must_use]
     pub fn local_addr(&self) -> SocketAddr {

@@ -1,6 +1,5 @@
 //! One connection from its accept to its end.
 
-use std::convert::Infallible;
 use std::io::{self, IoSlice};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
@@ -16,14 +15,13 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
-use super::Tasks;
+use super::{HttpService, Tasks};
 use crate::limits::Limits;
-use crate::router::EndpointService;
 
 /// Accepts connections until the server stops.
-pub(super) async fn accept(
+pub(super) async fn accept<S: HttpService>(
     listener: TcpListener,
-    service: EndpointService,
+    service: S,
     limits: Limits,
     tasks: Tasks,
 ) {
@@ -81,10 +79,10 @@ fn builder(limits: &Limits, tasks: &Tasks) -> Builder<Tasks> {
     builder
 }
 
-async fn serve(
+async fn serve<S: HttpService>(
     stream: TcpStream,
     builder: Builder<Tasks>,
-    service: EndpointService,
+    service: S,
     first_request: Duration,
     stopping: CancellationToken,
 ) {
@@ -93,8 +91,8 @@ async fn serve(
     let first = begun.clone();
     let service = service_fn(move |request: http::Request<Incoming>| {
         first.cancel();
-        let response = service.clone().handle(request.map(Body::new));
-        async move { Ok::<_, Infallible>(response.await) }
+        // Neither the endpoint nor a router has to be asked whether it is ready.
+        service.clone().call(request.map(Body::new))
     });
     let mut connection = pin!(builder.serve_connection(stream, service));
     let result = tokio::select! {

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use a2a_server::Endpoint;
 use axum::Router;
 use axum::body::Body;
+use axum::middleware::{Next, from_fn};
+use axum::routing::get as get_route;
 use http::{Request, Response};
 use http_body_util::BodyExt as _;
 use tower_service::Service;
 
-use crate::support::{Script, card, within};
+use crate::support::{CURRENT, Script, Web, card, grpc, operations, within};
 
 fn endpoint(script: &Arc<Script>) -> Endpoint {
     Endpoint::builder(script.clone(), card())
@@ -70,6 +72,46 @@ async fn what_layers_attach_reaches_the_handler() {
         assert_eq!(response.status(), 200);
         let (cx, _) = script.call();
         assert_eq!(cx.http_extensions().get(), Some(&Tag("from a layer")));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_application_can_add_layers_and_routes_to_the_server() {
+    async fn tag(mut request: Request<Body>, next: Next) -> Response<Body> {
+        request.extensions_mut().insert("from a layer");
+        let mut response = next.run(request).await;
+        let value = http::HeaderValue::from_static("yes");
+        response.headers_mut().insert("x-tagged", value);
+        response
+    }
+    within(async {
+        let script = Arc::new(Script::default());
+        let endpoint = Endpoint::builder(script.clone(), card()).build();
+        let server = endpoint
+            .bind_with("127.0.0.1:0", |router| {
+                router
+                    .route("/mine", get_route(async || "mine"))
+                    .layer(from_fn(tag))
+            })
+            .await
+            .unwrap();
+        let web = Web(server.local_addr());
+        assert_eq!(web.get("/mine", &[]).await.text(), "mine");
+        let response = web.get("/tasks/t1", CURRENT).await;
+        assert_eq!(
+            (response.status, response.header("x-tagged")),
+            (200, Some("yes"))
+        );
+        let (cx, _) = script.call();
+        assert_eq!(cx.http_extensions().get(), Some(&"from a layer"));
+        let card = web.get("/.well-known/agent-card.json", &[]).await.json();
+        let url = card["supportedInterfaces"][2]["url"].clone();
+        assert_eq!(url, server.local_addr().to_string());
+        let subscribe = operations().remove(5);
+        grpc::call(server.local_addr(), &subscribe, CURRENT)
+            .await
+            .unwrap();
     })
     .await;
 }
