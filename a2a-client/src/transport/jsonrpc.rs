@@ -114,7 +114,7 @@ impl Transport for JsonRpc {
             return Ok(EventStream::new(SseStream::new(
                 body,
                 self.limit,
-                Envelopes(id),
+                Envelopes::new(id),
             )));
         }
         self.whole(head.status, body)
@@ -126,11 +126,25 @@ impl Transport for JsonRpc {
 }
 
 /// The frames of a stream: one JSON-RPC answer each.
-struct Envelopes(Id);
+struct Envelopes {
+    id: Id,
+    prefix: Vec<u8>,
+}
+
+impl Envelopes {
+    fn new(id: Id) -> Self {
+        let prefix = jsonrpc::result_prefix(&id);
+        Self { id, prefix }
+    }
+}
 
 impl Frames for Envelopes {
     fn read(&self, frame: Event<'_>) -> Result<StreamResponse> {
         let json = frame.data.as_bytes();
+        let plain = jsonrpc::plain_result(&self.prefix, json);
+        if let Some(event) = plain.and_then(|json| wire::read_event(json).ok()) {
+            return Ok(event);
+        }
         let response = match jsonrpc::Response::parse(json) {
             Ok(response) => response,
             Err(error) => {
@@ -140,7 +154,7 @@ impl Frames for Envelopes {
                 });
             }
         };
-        if !response.answers(&self.0) {
+        if !response.answers(&self.id) {
             return Err(Error::decode("an event is to another request"));
         }
         match response.outcome {

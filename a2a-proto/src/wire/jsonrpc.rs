@@ -204,6 +204,15 @@ pub fn result_prefix(id: &Id) -> Vec<u8> {
     format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":", id.as_json()).into_bytes()
 }
 
+/// The result in a response that is written as [`response`] writes it, with this [`result_prefix`]: without a look at the
+/// JSON, which a long stream is spared by it.
+///
+/// If what it gives is one JSON value, it is the result. If not, or for `None`, [`Response::parse`] has to look.
+#[must_use]
+pub fn plain_result<'a>(prefix: &[u8], json: &'a [u8]) -> Option<&'a [u8]> {
+    json.strip_prefix(prefix)?.strip_suffix(RESULT_SUFFIX)
+}
+
 /// A whole response around a result that is already encoded.
 #[must_use]
 pub fn response(id: &Id, result: &[u8]) -> Vec<u8> {

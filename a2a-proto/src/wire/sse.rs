@@ -3,6 +3,7 @@
 use std::fmt;
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
+use memchr::memchr2;
 
 /// Writes an event on one `data:` line, joined from pieces so that an envelope can go around shared bytes.
 ///
@@ -186,7 +187,7 @@ impl Decoder {
                 self.advance(chunk, 1);
                 continue;
             }
-            let Some(end) = chunk.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
+            let Some(end) = memchr2(b'\n', b'\r', chunk) else {
                 self.check(self.line.len() + chunk.len())?;
                 self.line.extend_from_slice(chunk);
                 self.advance(chunk, chunk.len());

@@ -204,3 +204,24 @@ fn jrpc_15_w13_ids_must_match_but_numbers_may_become_strings() {
             .answers(&Id::from(1))
     );
 }
+
+#[test]
+fn a_plain_result_is_found_without_parsing() {
+    let prefix = result_prefix(&Id::from(1));
+    let plain = |json: &'static str| plain_result(&prefix, json.as_bytes());
+    assert_eq!(
+        plain(r#"{"jsonrpc":"2.0","id":1,"result":{"a":1}}"#),
+        Some(&br#"{"a":1}"#[..])
+    );
+    for json in [
+        r#"{"jsonrpc":"2.0","id":2,"result":{"a":1}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"error":{}}"#,
+        r#"{"jsonrpc": "2.0", "id": 1, "result": {}}"#,
+        "{}",
+    ] {
+        assert_eq!(plain(json), None);
+    }
+    // What is more than a result is no JSON value, so that it is looked at.
+    let more = plain(r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{}}"#).unwrap();
+    assert!(!is_json(more));
+}
