@@ -68,7 +68,7 @@ pub fn preset(agent: AgentBuilder) -> AgentBuilder {
         .task_scope(TaskScope::Server)
         .busy(Busy::Unsupported)
         .boundary(BoundaryPolicy::held())
-        .limits(Limits::default().executions(1))
+        .limits(Limits::default().executions(ONE_EXECUTION))
         // kagent's own helpers check no version on gRPC.
         .version_policy(VersionPolicy::AssumeCurrent)
         // kagent's card says `text`, which is no media type, and files come all the same.
@@ -97,8 +97,8 @@ impl Byo {
         }
     }
 
-    /// Changes how the agent is put together: its name, skills, limits. What kagent's own card and configuration say
-    /// comes after and wins.
+    /// Changes how the agent is put together: its name, skills, limits (of which `executions` stays 1). What kagent's
+    /// own card and configuration say comes after and wins.
     pub fn agent(mut self, change: impl FnOnce(AgentBuilder) -> AgentBuilder) -> Self {
         self.agent = change(self.agent);
         self
@@ -122,8 +122,8 @@ impl Byo {
         self
     }
 
-    /// Sets the port of `/readyz`; by default the one behind the agent's, and 0, which is a free one of each address
-    /// family, where that is free too.
+    /// Sets the port of `/readyz`, 0 for a free one of each address family. By default it is the port behind the
+    /// agent's, so 8081 behind 8080, and a free one behind a free one.
     pub fn readiness_port(mut self, port: u16) -> Self {
         self.readiness_port = Some(port);
         self
@@ -143,6 +143,10 @@ impl Byo {
         let agent = configured(self.agent, config)
             .health_path("/health")
             .build()?;
+        let limit = agent.limits().executions;
+        if limit != ONE_EXECUTION {
+            return Err(ByoError::Executions { limit });
+        }
         let name = agent.card().name.clone();
         let server = agent.bind(&self.address).await?;
         let port_behind = if self.address.ends_with(":0") {
@@ -267,6 +271,8 @@ fn configured(mut agent: AgentBuilder, config: Config) -> AgentBuilder {
     }
 }
 
+/// An agent of kagent's serves one session, which has one execution at a time.
+const ONE_EXECUTION: usize = 1;
 const LOCAL_ADDRESS: &str = "127.0.0.1:8080";
 
 #[cfg(test)]

@@ -18,6 +18,14 @@ pub enum ByoError {
     /// The agent can't be put together.
     #[error("the agent can't be put together")]
     Build(#[from] BuildError),
+    /// The limits let several executions run at once.
+    #[error(
+        "an agent of kagent's runs one execution at a time, not {limit}: set `Limits::executions(1)`"
+    )]
+    Executions {
+        /// How many they let run.
+        limit: usize,
+    },
     /// The agent's address can't be listened on.
     #[error("the agent can't listen; choose another address with `Byo::listen`")]
     Listen(#[from] ServeError),

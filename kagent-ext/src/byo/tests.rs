@@ -98,6 +98,16 @@ async fn a_taken_port_is_fatal_and_says_what_to_do() {
 }
 
 #[tokio::test]
+async fn several_executions_at_once_are_refused_at_the_start() {
+    let byo = echo().agent(|agent| agent.limits(Limits::default()));
+    let error = in_time(byo.bind()).await.unwrap_err();
+    assert!(
+        matches!(error, ByoError::Executions { limit: 1024 }),
+        "{error:?}"
+    );
+}
+
+#[tokio::test]
 async fn the_environment_of_a_cluster_is_refused_until_its_task_store_exists() {
     let environment = Environment::empty().with_var("KAGENT_CONFIG_JSON", "{}");
     let error = in_time(echo().environment(environment.clone()).bind())
