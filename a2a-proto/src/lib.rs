@@ -1,4 +1,14 @@
-//! Wire types of the A2A protocol 1.0.
+#![doc = include_str!("../README.md")]
+//!
+//! Where to look:
+//!
+//! - [`v1`]: the messages, with their constructors and readers; [`v1::AgentCard::builder`], [`v1::DecodedCard`].
+//! - [`json`]: reading and printing; [`Struct`], [`Value`] and [`Timestamp`], the well-known types.
+//! - [`Validate`]: whether what is required is there.
+//! - [`apply`]: the reducer, [`v1::Task::apply`].
+//! - [`Method`], [`Call`], [`ErrorCode`], [`A2aError`]: the operations and the errors as tables and values.
+//! - [`wire`], [`header`]: the codecs of JSON-RPC, HTTP+JSON and server-sent events, and the protocol's headers.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod apply;
 pub mod binding;
