@@ -57,16 +57,14 @@ pub fn from_value<M: Message>(json: serde_json::Value) -> Result<M, JsonError> {
 /// Prints a message.
 #[must_use]
 pub fn to_vec<M: Message>(message: &M) -> Vec<u8> {
-    let mut out = Vec::with_capacity(256);
     // Neither a message nor a vector has a reason to refuse.
-    let _ = serde_json::to_writer(&mut out, message);
-    out
+    serde_json::to_vec(message).unwrap_or_default()
 }
 
 /// Prints a message as text.
 #[must_use]
 pub fn to_string<M: Message>(message: &M) -> String {
-    String::from_utf8(to_vec(message)).unwrap_or_default()
+    serde_json::to_string(message).unwrap_or_default()
 }
 
 /// Prints a message to a writer.

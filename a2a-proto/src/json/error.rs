@@ -20,10 +20,13 @@ struct Inner {
 impl JsonError {
     /// The steps lead from the place of the error outwards.
     pub(crate) fn new(error: &serde_json::Error, steps: &[Step]) -> Self {
+        let text = error.to_string();
+        // Too deep to be read is still JSON, whatever serde_json calls it.
+        let too_deep = text.starts_with("recursion limit exceeded");
         Self(Box::new(Inner {
             path: step::path(steps.iter().rev()),
-            text: redact(&error.to_string()),
-            syntax: !error.is_data(),
+            text: redact(&text),
+            syntax: !error.is_data() && !too_deep,
         }))
     }
 

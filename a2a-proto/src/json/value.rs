@@ -8,6 +8,10 @@ use serde_json::Map;
 
 /// A JSON object (`google.protobuf.Struct`).
 ///
+/// Numbers are doubles: integers up to 2^53 - 1 stay exact, larger ones become the nearest double, and `1.0` is `1`. The
+/// conversions and [`insert`](Self::insert) see to that; a change through `DerefMut` does not, and may read differently
+/// after a trip through protobuf.
+///
 /// ```
 /// # use a2a_proto::Struct;
 /// let metadata: Struct = serde_json::json!({"k": 1}).try_into().unwrap();
@@ -181,6 +185,12 @@ impl<'a> IntoIterator for &'a Struct {
 
     fn into_iter(self) -> Self::IntoIter {
         self.0.iter()
+    }
+}
+
+impl From<Struct> for Value {
+    fn from(object: Struct) -> Self {
+        Self(serde_json::Value::Object(object.0))
     }
 }
 

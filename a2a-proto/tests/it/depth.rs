@@ -61,6 +61,14 @@ fn an_unknown_member_of_any_depth_overflows_nothing() {
 }
 
 #[test]
+fn too_deep_for_the_parser_is_the_fault_of_a_field_too() {
+    let document = format!(r#"{{"parts":[{{"metadata":{}}}]}}"#, objects(500));
+    let error = json::from_str::<Message>(&document).unwrap_err();
+    assert_eq!(error.path(), "parts[0].metadata");
+    assert!(!error.is_syntax(), "{error}");
+}
+
+#[test]
 fn numbers_that_are_no_doubles_are_errors() {
     for number in ["1e400", "-1e400", "NaN", "Infinity"] {
         let document = format!(r#"{{"metadata":{{"n":{number}}}}}"#);

@@ -10,6 +10,10 @@ use super::model::{self, Field, Message, OneOf, Shape, Type};
 pub(crate) fn generate(pool: &DescriptorPool) -> String {
     let mut out = String::from("use crate::json::{read, write};\n");
     for message in model::messages(pool) {
+        assert!(
+            message.fields.len() <= 32,
+            "the reader keeps a bit for each field"
+        );
         serialize(&mut out, &message);
         deserialize(&mut out, &message);
         for oneof in &message.oneofs {
