@@ -76,3 +76,8 @@ pub use a2a_client;
 pub use a2a_proto;
 #[cfg(feature = "server")]
 pub use a2a_server;
+
+/// Compiles and runs what the README shows.
+#[cfg(all(doctest, feature = "client", feature = "server"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

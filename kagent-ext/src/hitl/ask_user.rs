@@ -55,3 +55,58 @@ pub fn pending(args: &Map<String, Value>) -> Value {
     let questions = args.get("questions").cloned().unwrap_or_else(|| json!([]));
     json!({"status": "pending", "questions": questions})
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(args: Value) -> Map<String, Value> {
+        args.as_object().cloned().unwrap_or_default()
+    }
+
+    #[test]
+    fn a_call_of_the_tool_asks_its_questions() {
+        let questions =
+            args(json!({"questions": [{"question": "Which env?", "choices": ["dev"]}]}));
+        let message = request("call-1", questions.clone())
+            .into_status_message(true)
+            .unwrap();
+        let Some(HitlRequest::AskUser(asked)) = HitlRequest::of(&message) else {
+            panic!("not questions");
+        };
+        assert_eq!(
+            (asked.id.as_str(), asked.questions[0].text()),
+            ("call-1", "Which env?")
+        );
+        assert_eq!(
+            pending(&questions),
+            json!({"status": "pending", "questions": questions["questions"]})
+        );
+    }
+
+    #[test]
+    fn a_call_without_questions_asks_for_approval() {
+        let message = request("call-1", Map::new())
+            .into_status_message(true)
+            .unwrap();
+        assert!(matches!(
+            HitlRequest::of(&message),
+            Some(HitlRequest::ToolApproval(_))
+        ));
+        assert_eq!(
+            pending(&Map::new()),
+            json!({"status": "pending", "questions": []})
+        );
+    }
+
+    #[test]
+    fn a_model_is_told_what_a_question_is_made_of() {
+        let declared = declaration();
+        assert_eq!(declared["name"], NAME);
+        let question = &declared["parameters"]["properties"]["questions"]["items"];
+        for name in ["question", "choices", "multiple"] {
+            assert!(question["properties"][name]["type"].is_string(), "{name}");
+        }
+        assert_eq!(question["required"], json!(["question"]));
+    }
+}
