@@ -90,21 +90,6 @@ impl<'a> Request<'a> {
         Ok(Self { id, method, params })
     }
 
-    /// The operation that the method names.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorCode::MethodNotFound`](crate::ErrorCode::MethodNotFound); a caller of A2A 0.3 is told what to send.
-    pub fn operation_method(&self) -> Result<Method, A2aError> {
-        self.method.parse().map_err(|_| match self.method.contains('/') {
-            true => A2aError::method_not_found(
-                "this endpoint speaks A2A 1.0: call methods by their 1.0 names, such as SendMessage, \
-                 and send the header A2A-Version: 1.0",
-            ),
-            false => A2aError::method_not_found("no such method in A2A 1.0"),
-        })
-    }
-
     /// Reads the parameters for that method.
     ///
     /// # Errors

@@ -17,7 +17,7 @@ fn jrpc_01_members_come_in_any_order() {
     let body = br#"{"params":{"id":"t"},"x":1,"method":"GetTask","id":"7","jsonrpc":"2.0"}"#;
     let request = Request::parse(body).unwrap();
     assert_eq!(request.id.as_json(), "\"7\"");
-    let method = request.operation_method().unwrap();
+    let method = request.method.parse().unwrap();
     let expected = GetTaskRequest {
         id: "t".into(),
         ..GetTaskRequest::default()
@@ -101,27 +101,6 @@ fn jrpc_05_jrpc_18_faults_of_the_envelope() {
 fn jrpc_19_a_notification_is_answered_with_null() {
     let request = Request::parse(br#"{"jsonrpc":"2.0","method":"GetTask"}"#).unwrap();
     assert_eq!(request.id, Id::null());
-}
-
-#[test]
-fn jrpc_03_names_of_0_3_are_told_what_to_send() {
-    let body = br#"{"jsonrpc":"2.0","id":1,"method":"message/send"}"#;
-    let error = Request::parse(body)
-        .unwrap()
-        .operation_method()
-        .unwrap_err();
-    assert_eq!(error.code(), ErrorCode::MethodNotFound);
-    assert!(
-        error.message().contains("A2A-Version: 1.0"),
-        "{}",
-        error.message()
-    );
-    let body = br#"{"jsonrpc":"2.0","id":1,"method":"sendMessage"}"#;
-    let error = Request::parse(body)
-        .unwrap()
-        .operation_method()
-        .unwrap_err();
-    assert_eq!(error.code(), ErrorCode::MethodNotFound);
 }
 
 #[test]
