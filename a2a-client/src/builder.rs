@@ -55,6 +55,12 @@ pub(crate) struct Limits {
 /// How often the kernel asks before it gives a connection up.
 pub(crate) const TCP_KEEPALIVE_RETRIES: u32 = 3;
 
+/// What a peer may send ahead of the reader of an HTTP/2 stream.
+pub(crate) const STREAM_WINDOW: u32 = 256 * 1024;
+
+/// The same for a connection: room for many streams, so that one that is not read holds up no other.
+pub(crate) const CONNECTION_WINDOW: u32 = 256 * STREAM_WINDOW;
+
 impl Default for Limits {
     fn default() -> Self {
         Self {

@@ -8,7 +8,7 @@ use reqwest::{Body, Client, Url, redirect};
 
 use super::tls;
 use crate::CallContext;
-use crate::builder::{Limits, TCP_KEEPALIVE_RETRIES};
+use crate::builder::{CONNECTION_WINDOW, Limits, STREAM_WINDOW, TCP_KEEPALIVE_RETRIES};
 use crate::error::{BoxError, Error, Kind, Result};
 
 /// An answer whose body has not been read.
@@ -35,6 +35,8 @@ impl Http {
             .tls_backend_preconfigured(tls)
             .user_agent(concat!("a2a-client/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(limits.connect)
+            .http2_initial_stream_window_size(STREAM_WINDOW)
+            .http2_initial_connection_window_size(CONNECTION_WINDOW)
             .http2_keep_alive_interval(limits.ping_interval)
             .http2_keep_alive_timeout(limits.ping_timeout)
             .tcp_keepalive(limits.tcp_keepalive)

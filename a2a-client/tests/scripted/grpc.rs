@@ -123,7 +123,7 @@ impl Peer {
         let address = listener.local_addr().unwrap();
         let script: Arc<Mutex<VecDeque<Answer>>> =
             Arc::new(Mutex::new(script.into_iter().collect()));
-        let (sender, seen) = mpsc::channel(64);
+        let (sender, seen) = mpsc::channel(1024);
         let server = tokio::spawn(async move {
             let mut connections = tokio::task::JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
@@ -440,3 +440,34 @@ fn w10_activated_extensions_are_read_from_metadata() {
         assert_eq!(stream.activated_extensions().to_string(), "u1,u9");
     });
 }
+
+#[test]
+fn streams_that_nobody_reads_do_not_hold_up_other_calls() {
+    run(async {
+        let update = TaskArtifactUpdateEvent {
+            task_id: "t".into(),
+            context_id: "c".into(),
+            artifact: Some(Artifact::new("a", [Piece::text("x".repeat(1 << 18))])),
+            append: true,
+            ..TaskArtifactUpdateEvent::default()
+        };
+        let chunk = event(update).unwrap().into_data().unwrap();
+        let full = || answer((0..512).map(|_| Ok(Frame::data(chunk.clone()))), ok());
+        let streams = (0..8).map(|_| full());
+        let replies = (0..CALLS).map(|_| answer([message(&task(TaskState::Working))], ok()));
+        let peer = Peer::start(streams.chain(replies)).await;
+        let client = peer.client();
+        let mut unread = Vec::new();
+        for _ in 0..8 {
+            let mut stream = client.stream_text("hi").await.unwrap();
+            stream.next().await.unwrap().unwrap();
+            unread.push(stream);
+        }
+        // Each call lets the streams fill what they may.
+        for _ in 0..CALLS {
+            client.get_task("t").await.unwrap();
+        }
+    });
+}
+
+const CALLS: usize = 300;

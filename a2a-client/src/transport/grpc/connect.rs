@@ -14,7 +14,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tonic::body::Body;
 use tower_service::Service;
 
-use crate::builder::{Limits, TCP_KEEPALIVE_RETRIES};
+use crate::builder::{CONNECTION_WINDOW, Limits, STREAM_WINDOW, TCP_KEEPALIVE_RETRIES};
 use crate::error::{BoxError, Result};
 use crate::transport::tls;
 
@@ -39,9 +39,8 @@ pub(super) fn channel(limits: &Limits) -> Result<Channel> {
     };
     Ok(Client::builder(TokioExecutor::new())
         .http2_only(true)
-        // Streams share the connection: room for all of them, so that one that is not read holds up no other.
         .http2_initial_stream_window_size(STREAM_WINDOW)
-        .http2_initial_connection_window_size(STREAM_WINDOW * STREAMS)
+        .http2_initial_connection_window_size(CONNECTION_WINDOW)
         // A quiet stream is healthy as long as its connection is; the kernel notices first when that is lost.
         .http2_keep_alive_interval(limits.ping_interval)
         .http2_keep_alive_timeout(limits.ping_timeout)
@@ -49,11 +48,6 @@ pub(super) fn channel(limits: &Limits) -> Result<Channel> {
         .pool_timer(TokioTimer::new())
         .build(connector))
 }
-
-/// What a peer may send ahead of a stream's reader.
-const STREAM_WINDOW: u32 = 256 * 1024;
-/// How many unread streams a connection has room for.
-const STREAMS: u32 = 256;
 
 /// Bounds connecting as a whole: the name, TCP and TLS.
 #[derive(Clone, Debug)]
