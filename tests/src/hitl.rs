@@ -1,16 +1,19 @@
 //! Human in the loop, as a client of a byo agent sees it (kagent contract 3).
 
+use std::sync::Arc;
+
 use a2a_client::{Binding, Client};
 use a2a_proto::ErrorCode;
 use a2a_proto::v1::{Message, Task, TaskState};
-use a2a_server::{AgentError, AgentExecutor, EventSink, ExecutionContext};
+use a2a_server::{Agent, AgentError, AgentExecutor, EventSink, ExecutionContext, executor_fn};
 use kagent_ext::caller::Caller;
 use kagent_ext::hitl::{
-    self, Answerable, AskUserRequest, Decision, Hitl, HitlResponse, HitlTool, NestedHitlRequest,
-    Pause, Question, ToolApproval, ToolApprovalRequest, ToolApprovalResponse,
+    self, Answerable, AskUserRequest, Decision, Hitl, HitlExtension, HitlResponse, HitlTool,
+    NestedHitlRequest, Pause, Question, ToolApproval, ToolApprovalRequest, ToolApprovalResponse,
 };
 use kagent_ext::uri;
 use serde_json::json;
+use tokio::sync::Semaphore;
 
 use crate::harness::*;
 
@@ -352,6 +355,34 @@ for_each_wire! {
         let done = events.into_task().await.unwrap();
         assert_state(&done, TaskState::Completed);
         assert!(done.artifact_text().starts_with("read: approved\n"));
+    }
+
+    async fn hitl_on_any_server_an_answer_may_come_before_the_executor_has_returned(binding: Binding) {
+        let go = Arc::new(Semaphore::new(0));
+        let lingering = Arc::clone(&go);
+        let agent = Agent::builder(executor_fn(move |cx: ExecutionContext, out: EventSink| {
+            let go = Arc::clone(&lingering);
+            async move {
+                if let Hitl::Approvals(approvals) = Hitl::of(&cx) {
+                    return Ok(out.reply(format!("approved: {}", approvals.all_approved())).await?);
+                }
+                hitl::pause(&cx, &out, tools(&["read"])).await?;
+                go.acquire().await?.forget();
+                Ok(())
+            }
+        }));
+        let server = agent.extension(HitlExtension::new()).bind("127.0.0.1:0").await.unwrap();
+        let client = kagent_ext::client::preset(Client::builder()).prefer([binding]);
+        let client = client.connect(format!("http://{}", server.local_addr())).await.unwrap();
+        for _ in 0..20 {
+            let task = client.stream_text("hello").await.unwrap().into_task().await.unwrap();
+            let pause = answerable(&task);
+            let leave = async { go.add_permits(1) };
+            let (done, ()) = tokio::join!(run(&client, pause.approve_all().unwrap()), leave);
+            let done = done.unwrap();
+            assert_state(&done, TaskState::Completed);
+            assert_eq!(done.artifact_text(), "approved: true");
+        }
     }
 
     async fn hitl_a_new_message_while_a_task_waits_is_a_task_of_its_own(binding: Binding) {
