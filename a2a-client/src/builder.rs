@@ -37,6 +37,7 @@ pub struct ClientBuilder {
     interceptors: Vec<Arc<dyn Interceptor>>,
     limits: Limits,
     grpc_tls: Option<bool>,
+    http: Option<Http>,
     fault: Option<String>,
 }
 
@@ -84,6 +85,7 @@ impl ClientBuilder {
             interceptors: Vec::new(),
             limits: Limits::default(),
             grpc_tls: None,
+            http: None,
             fault: None,
         }
     }
@@ -155,6 +157,13 @@ impl ClientBuilder {
         self
     }
 
+    /// Uses this HTTP client for the card and the HTTP bindings. Time to connect, TLS, proxies and redirects are then as it
+    /// has them.
+    pub fn http_client(mut self, client: reqwest::Client) -> Self {
+        self.http = Some(Http::from(client));
+        self
+    }
+
     /// Fetches the card of the agent at that URL and makes a client for it.
     ///
     /// The URL is the agent's base URL or that of the card itself; without a scheme it is https.
@@ -165,7 +174,7 @@ impl ClientBuilder {
     /// ([`Error::peer_speaks`] tells an agent of another version).
     pub async fn connect(self, url: impl AsRef<str>) -> Result<Client> {
         self.check()?;
-        let http = Http::new(&self.limits)?;
+        let http = self.http()?;
         let card = card::fetch(&http, url.as_ref(), &self.context, self.limits.read_call).await?;
         self.with_card(card, Some(http))
     }
@@ -210,6 +219,12 @@ impl ClientBuilder {
         ))
     }
 
+    fn http(&self) -> Result<Http> {
+        self.http
+            .clone()
+            .map_or_else(|| Http::new(&self.limits), Ok)
+    }
+
     fn check(&self) -> Result<()> {
         match &self.fault {
             Some(fault) => Err(Error::builder(fault)),
@@ -246,7 +261,7 @@ impl ClientBuilder {
         url: &str,
         http: Option<Http>,
     ) -> Result<Arc<dyn Transport>> {
-        let http = || http.map_or_else(|| Http::new(&self.limits), Ok);
+        let http = || http.map_or_else(|| self.http(), Ok);
         let limit = self.limits.message_bytes;
         match binding {
             #[cfg(feature = "grpc")]

@@ -72,6 +72,8 @@ pub use error::{Error, Result};
 #[doc(no_inline)]
 pub use http;
 pub use interceptor::{Interceptor, Next, NextStream};
+#[doc(no_inline)]
+pub use reqwest;
 pub use stream::{EventStream, Texts};
 pub use transport::Transport;
 

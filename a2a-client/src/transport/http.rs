@@ -67,6 +67,13 @@ impl Http {
     }
 }
 
+/// A client as the caller has set it up.
+impl From<Client> for Http {
+    fn from(client: Client) -> Self {
+        Self(client)
+    }
+}
+
 fn same_origin(attempt: redirect::Attempt<'_>) -> redirect::Action {
     let same = attempt
         .previous()

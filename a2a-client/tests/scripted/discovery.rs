@@ -1,7 +1,8 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_client::proto::header::Version;
-use a2a_client::{Binding, Client, ErrorCode};
+use a2a_client::{Binding, Client, ErrorCode, reqwest};
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
@@ -111,6 +112,36 @@ fn a_peer_that_is_not_there_is_a_connect_error() {
             assert!(error.is_connect(), "{binding}: {error:?}");
         }
     });
+}
+
+#[test]
+fn the_callers_own_http_client_is_used() {
+    run(async {
+        let mut agent = Peer::start([json_body(200, &result(1, &task("COMPLETED")))]).await;
+        let mut site = Peer::start([json_body(200, &card(&agent.url("/rpc")))]).await;
+        let own = reqwest::Client::builder()
+            .user_agent("mine/1")
+            .tls_backend_preconfigured(tls())
+            .build()
+            .unwrap();
+        let client = Client::builder()
+            .http_client(own)
+            .connect(site.url(""))
+            .await
+            .unwrap();
+        assert_eq!(site.request().await.header("user-agent"), "mine/1");
+        client.send_text("hi").await.unwrap();
+        assert_eq!(agent.request().await.header("user-agent"), "mine/1");
+    });
+}
+
+fn tls() -> rustls::ClientConfig {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(rustls::RootCertStore::empty())
+        .with_no_client_auth()
 }
 
 /// Accepts one connection and says what it begins with; says nothing itself.
