@@ -2,12 +2,13 @@
 
 mod bench;
 mod codegen;
+mod features;
 mod fuzz;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: cargo xtask codegen [--check] | bench codec | fuzz SECONDS";
+const USAGE: &str = "usage: cargo xtask codegen [--check] | bench codec | features | fuzz SECONDS";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -16,6 +17,7 @@ fn main() -> ExitCode {
         ["codegen"] => codegen::write(),
         ["codegen", "--check"] => codegen::check(),
         ["bench", "codec"] => bench::codec(),
+        ["features"] => features::check(),
         ["fuzz", seconds] => fuzz::run(seconds),
         _ => Err(USAGE.into()),
     };
