@@ -1,4 +1,49 @@
-//! Serve an A2A 1.0 agent.
+//! Serve an agent that speaks A2A 1.0: one `async fn`, over JSON-RPC, HTTP+JSON and gRPC on one port.
+//!
+//! ```no_run
+//! use a2a_server::{Agent, executor_fn};
+//!
+//! # async fn run() -> Result<(), a2a_server::ServeError> {
+//! let echo = executor_fn(|cx, out| async move {
+//!     out.reply(cx.message().text()).await?;
+//!     Ok(())
+//! });
+//! let server = Agent::builder(echo).name("echo").bind("127.0.0.1:8080").await?;
+//! server.wait().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! - [`AgentExecutor`] is what an agent's author writes; it reads an [`ExecutionContext`] and speaks through an
+//!   [`EventSink`].
+//! - [`Agent`] and [`AgentBuilder`] put executor, card, [`TaskStore`], [`Extension`]s and policies together.
+//! - [`Server`] is a listener; [`Agent::into_router`] and [`Agent::into_service`] are for a server of one's own.
+//! - [`RequestHandler`] is the eleven operations, for whoever writes a proxy; [`Endpoint`] serves it.
+//! - [`Limits`] are all limits with their defaults.
+//!
+//! What an executor sends is stored before anybody sees it. An execution runs on a task of its own: a caller that
+//! leaves changes nothing, a panic fails the task, and a reader that is slow holds nobody up.
+//!
+//! # Feature flags
+//!
+//! | feature | default | |
+//! |---|---|---|
+//! | `grpc` | yes | the gRPC binding and its health service |
+//! | `jsonrpc` | yes | the JSON-RPC binding |
+//! | `rest` | yes | the HTTP+JSON binding |
+//!
+//! # Cancel safety
+//!
+//! Dropping the future of a call, or the connection of its caller, ends that call and nothing else. What a call has
+//! begun to change is brought to its end. Only CancelTask, shutdown, a store that fails and
+//! [`Limits::max_execution_time`] end an execution.
+//!
+//! # Stability and MSRV
+//!
+//! Defaults of limits, texts of errors and log output may change in any release. The minimum supported Rust version is
+//! 1.89; raising it is a minor change.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agent;
 pub mod auth;
