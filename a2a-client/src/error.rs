@@ -3,12 +3,15 @@
 use std::error::Error as StdError;
 use std::fmt;
 use std::io;
+use std::time::Duration;
 
 use a2a_proto::header::Version;
 use a2a_proto::v1::TaskState;
 use a2a_proto::wire::ReplyError;
 use a2a_proto::{A2aError, ErrorCode, Method};
 use http::StatusCode;
+use http::header::RETRY_AFTER;
+use http::response::Parts;
 
 /// A result with this crate's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -37,6 +40,7 @@ struct Inner {
     method: Option<Method>,
     endpoint: Option<String>,
     status: Option<StatusCode>,
+    retry_after: Option<Duration>,
     source: Option<BoxError>,
 }
 
@@ -73,6 +77,7 @@ impl Error {
             method: None,
             endpoint: None,
             status: None,
+            retry_after: None,
             source: None,
         }))
     }
@@ -99,8 +104,15 @@ impl Error {
         self
     }
 
-    pub(crate) fn with_status(mut self, status: StatusCode) -> Self {
-        self.0.status = Some(status);
+    /// Keeps what the head of the answer says: the status, and when to come again.
+    pub(crate) fn with_head(mut self, head: &Parts) -> Self {
+        self.0.status = Some(head.status);
+        let seconds = head
+            .headers
+            .get(RETRY_AFTER)
+            .and_then(|value| value.to_str().ok());
+        let seconds = seconds.and_then(|text| text.trim().parse().ok());
+        self.0.retry_after = seconds.map(Duration::from_secs);
         self
     }
 
@@ -165,6 +177,13 @@ impl Error {
             Kind::Status(status) => Some(*status),
             _ => self.0.status,
         }
+    }
+
+    /// How long to wait before another try, where the peer says it.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        let said = self.protocol().and_then(A2aError::retry_after);
+        said.or(self.0.retry_after)
     }
 
     /// The version that the agent speaks, if it is one that this client doesn't.

@@ -98,7 +98,7 @@ impl Transport for JsonRpc {
             .read(&id, |json| {
                 wire::read_reply(kind, json).map_err(Error::from)
             })
-            .map_err(|error| error.with_status(head.status))
+            .map_err(|error| error.with_head(&head))
     }
 
     async fn stream(&self, call: StreamCall, cx: &mut CallContext) -> Result<EventStream> {
@@ -121,7 +121,7 @@ impl Transport for JsonRpc {
             .await?
             .read(&id, |json| wire::read_event(json).map_err(Error::from))
             .map(super::one)
-            .map_err(|error| error.with_status(head.status))
+            .map_err(|error| error.with_head(&head))
     }
 }
 

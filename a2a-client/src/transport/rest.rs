@@ -5,6 +5,7 @@ use a2a_proto::wire::sse::Event;
 use a2a_proto::wire::{self, Operation, ReplyError, rest};
 use a2a_proto::{A2aError, Call, Reply, StreamCall};
 use async_trait::async_trait;
+use http::response::Parts;
 use http::{Method, StatusCode};
 use reqwest::Url;
 
@@ -73,11 +74,11 @@ impl Rest {
         }
         let body = transport::read(body, self.limit).await?;
         if !head.status.is_success() {
-            return Err(error(head.status, &body));
+            return Err(error(&head, &body));
         }
         event(&body)
             .map(super::one)
-            .map_err(|error| error.with_status(head.status))
+            .map_err(|error| error.with_head(&head))
     }
 }
 
@@ -94,9 +95,9 @@ impl Transport for Rest {
         cx.note_activated(&head.headers);
         let body = transport::read(body, self.limit).await?;
         if !head.status.is_success() {
-            return Err(error(head.status, &body));
+            return Err(error(&head, &body));
         }
-        wire::read_reply(kind, &body).map_err(|error| Error::from(error).with_status(head.status))
+        wire::read_reply(kind, &body).map_err(|error| Error::from(error).with_head(&head))
     }
 
     async fn stream(&self, call: StreamCall, cx: &mut CallContext) -> Result<EventStream> {
@@ -122,11 +123,12 @@ fn is_no_route(error: &Error) -> bool {
 }
 
 /// The error in an answer that is no success.
-fn error(status: StatusCode, body: &[u8]) -> Error {
-    match body.trim_ascii_start().starts_with(b"{") && wire::is_json(body) {
-        true => Error::from(A2aError::from_http(status.as_u16(), body)).with_status(status),
-        false => transport::status_error(status),
-    }
+fn error(head: &Parts, body: &[u8]) -> Error {
+    let error = match body.trim_ascii_start().starts_with(b"{") && wire::is_json(body) {
+        true => Error::from(A2aError::from_http(head.status.as_u16(), body)),
+        false => transport::status_error(head.status),
+    };
+    error.with_head(head)
 }
 
 fn event(json: &[u8]) -> Result<StreamResponse> {

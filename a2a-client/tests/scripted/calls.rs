@@ -204,6 +204,32 @@ fn w33_pages_are_no_crash_and_no_task_not_found() {
 }
 
 #[test]
+fn a_peer_that_is_busy_says_when_to_come_again() {
+    run(async {
+        let busy = |body: &str| {
+            let length = body.len();
+            vec![text(&format!(
+                "HTTP/1.1 503 X\r\nretry-after: 7\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+            ))]
+        };
+        let error =
+            json!({"error": {"code": 503, "status": "UNAVAILABLE", "message": "m"}}).to_string();
+        for body in [error.as_str(), "busy"] {
+            let peer = Peer::start([busy(body)]).await;
+            let error = peer
+                .client(Binding::HttpJson)
+                .get_task("t")
+                .await
+                .unwrap_err();
+            assert_eq!(error.retry_after(), Some(Duration::from_secs(7)));
+            assert!(error.is_retryable());
+        }
+        let error = json_rpc(busy("busy")).await.unwrap_err();
+        assert_eq!(error.retry_after(), Some(Duration::from_secs(7)));
+    });
+}
+
+#[test]
 fn jrpc_15_the_answer_to_another_request_is_refused() {
     run(async {
         let bare = &task("WORKING")["task"];
