@@ -2,21 +2,23 @@
 
 use std::io::{Write as _, stdout};
 
-use kagent_ext::a2a_client::Client;
 use kagent_ext::a2a_proto::v1::{Message, Part, Task};
-use kagent_ext::client;
+use kagent_ext::{a2a_client::Client, client};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (url, message) = match arguments.as_slice() {
-        [url, text] => (url, Message::user(text)),
-        [url, text, flag, path] if flag == "--file" => {
-            (url, Message::user(text).with_part(Part::file(path)?))
-        }
-        _ => return Err("usage: hello_client URL TEXT [--file PATH]".into()),
+    let mut arguments = std::env::args().skip(1);
+    let (Some(url), Some(text)) = (arguments.next(), arguments.next()) else {
+        return Err("usage: hello_client URL TEXT [--file PATH]".into());
     };
+    let mut message = Message::user(text);
+    let file = arguments.nth(1).map(Part::file);
+    message.parts.extend(file.transpose()?);
     let client = client::preset(Client::builder()).connect(url).await?;
+    if !client.card().is_some_and(|card| card.supports_streaming()) {
+        let reply = client.send_message(message).await?;
+        return Ok(writeln!(stdout(), "{}", reply.text())?);
+    }
     let mut events = client.send_streaming_message(message).await?;
     let (mut task, mut shown) = (Task::default(), String::new());
     while let Some(event) = events.next().await.transpose()? {
@@ -30,11 +32,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         stdout().flush()?;
         shown = text;
     }
-    writeln!(
-        stdout(),
-        "\n[{}] {}",
-        task.state().as_str_name(),
-        task.status_text()
-    )?;
-    Ok(())
+    let (state, text) = (task.state().as_str_name(), task.status_text());
+    Ok(writeln!(stdout(), "\n[{state}] {text}")?)
 }
