@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-use crate::support::{CURRENT, Peer, Script, card, within};
+use crate::support::{CURRENT, Peer, Script, card, grpc, operations, within};
 
 /// How long the server leaves a connection open on which these bytes come at first.
 async fn lives(bytes: &[u8]) -> Duration {
@@ -92,6 +92,27 @@ async fn shutdown_ends_open_streams_with_what_the_handler_says_and_refuses_new_c
         );
         assert!(TcpStream::connect(address).await.is_err());
         peer.server.wait().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn shutdown_ends_grpc_streams_with_a_status_and_not_with_a_broken_connection() {
+    within(async {
+        let last_words =
+            A2aError::unavailable("shutting down").with_retry_after(Duration::from_secs(1));
+        let peer = Peer::start(Script::holding(Some(last_words))).await;
+        let subscribe = operations().remove(5);
+        let channel = grpc::channel(peer.server.local_addr()).await;
+        let path = subscribe.method().grpc_path();
+        let message = grpc::encode(&subscribe);
+        let opened = grpc::open(channel, path, CURRENT, message).await;
+        let mut events = opened.unwrap().into_inner();
+        events.message().await.unwrap().unwrap();
+        let (end, ()) = tokio::join!(events.message(), peer.server.shutdown());
+        let error = A2aError::from(&end.unwrap_err());
+        assert_eq!(error.message(), "shutting down");
+        assert!(error.is_retryable());
     })
     .await;
 }
