@@ -166,7 +166,8 @@ impl ClientBuilder {
 
     /// Fetches the card of the agent at that URL and makes a client for it.
     ///
-    /// The URL is the agent's base URL or that of the card itself; without a scheme it is https.
+    /// The URL is the agent's base URL or that of the card itself; without a scheme it is https,
+    /// and http on this machine.
     ///
     /// # Errors
     ///

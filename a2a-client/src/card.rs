@@ -1,5 +1,6 @@
 //! Where an agent's card is, and how it is fetched.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use ::http::Method;
@@ -52,17 +53,30 @@ async fn fetch_from(http: &Http, url: Url, context: &CallContext) -> Result<Deco
 /// The URL of the card: a base URL has the well-known path joined to its own, one that names a JSON file is used as it
 /// is.
 fn location(url: &str) -> Result<Url> {
-    let with_scheme = match url.contains("://") {
-        true => url.to_owned(),
-        false => format!("https://{url}"),
+    let scheme = match url.contains("://") {
+        true => "",
+        false if is_loopback(url) => "http://",
+        false => "https://",
     };
-    let mut url = http::parse_url(&with_scheme)?;
+    let mut url = http::parse_url(&format!("{scheme}{url}"))?;
     if url.path().ends_with(".json") || url.path().contains("/.well-known/") {
         return Ok(url);
     }
     let path = format!("{}/{WELL_KNOWN}", url.path().trim_end_matches('/'));
     url.set_path(&path);
     Ok(url)
+}
+
+/// Whether an address without a scheme is this machine's own, where nobody has a certificate.
+fn is_loopback(address: &str) -> bool {
+    let host = address.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = match host.strip_prefix('[') {
+        Some(host) => host.split(']').next(),
+        None => host.split(':').next(),
+    };
+    let host = host.unwrap_or_default();
+    let ip: Option<IpAddr> = host.parse().ok();
+    host == "localhost" || ip.is_some_and(|ip| ip.is_loopback())
 }
 
 #[cfg(test)]
@@ -96,6 +110,17 @@ mod tests {
             ("h.test", "https://h.test/.well-known/agent-card.json"),
         ] {
             assert_eq!(location(url).unwrap().as_str(), expected);
+        }
+        for host in [
+            "localhost",
+            "localhost:80",
+            "127.0.0.1:8080/p",
+            "[::1]:8080",
+        ] {
+            assert_eq!(location(host).unwrap().scheme(), "http", "{host}");
+        }
+        for host in ["localhost.test", "10.0.0.1:80", "[fe80::1]:80"] {
+            assert_eq!(location(host).unwrap().scheme(), "https", "{host}");
         }
         assert!(location("grpc://h.test").unwrap_err().is_builder());
     }
