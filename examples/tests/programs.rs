@@ -50,10 +50,10 @@ impl Agent {
         }
     }
 
-    /// Asks the agent to stop as Kubernetes does, and gives its exit code.
-    async fn terminate(mut self) -> Option<i32> {
+    /// Asks the agent to stop, and gives its exit code.
+    async fn stop(mut self, signal: &str) -> Option<i32> {
         let id = self.process.id().unwrap().to_string();
-        run(Command::new("kill").args(["-TERM", &id])).await;
+        run(Command::new("kill").args([signal, &id])).await;
         in_time(self.process.wait()).await.unwrap().code()
     }
 }
@@ -86,7 +86,7 @@ async fn hello_agent_answers_the_curl_line_that_it_prints() {
         task["artifacts"][0]["parts"][0]["text"], "You said: hello",
         "{reply}"
     );
-    assert_eq!(agent.terminate().await, Some(0));
+    assert_eq!(agent.stop("-TERM").await, Some(0));
 }
 
 #[tokio::test]
@@ -141,7 +141,7 @@ async fn hitl_agent_asks_hello_client_before_it_deletes() {
         ask(&agent, &["a.txt b.txt"]).await,
         "\n[TASK_STATE_INPUT_REQUIRED] Gone is gone. (delete_file, delete_file)\n",
     );
-    assert_eq!(agent.terminate().await, Some(0));
+    assert_eq!(agent.stop("-INT").await, Some(0));
 }
 
 #[tokio::test]
