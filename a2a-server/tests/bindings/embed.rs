@@ -115,3 +115,22 @@ async fn an_application_can_add_layers_and_routes_to_the_server() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn health_over_http_has_a_path_where_one_is_set_and_says_when_the_server_stops() {
+    within(async {
+        let script = Arc::new(Script::default());
+        let mut unset = endpoint(&script).into_router();
+        assert_eq!(get(&mut unset, "/health").await.status(), 404);
+        let endpoint = Endpoint::builder(script, card())
+            .health_path("/health")
+            .build();
+        let mut router = endpoint.clone().into_router();
+        assert_eq!(get(&mut router, "/health").await.status(), 200);
+        endpoint.shutdown().await;
+        assert_eq!(get(&mut router, "/health").await.status(), 503);
+        // And so do calls.
+        assert_eq!(get(&mut router, "/tasks/t1").await.status(), 503);
+    })
+    .await;
+}
