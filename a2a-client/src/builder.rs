@@ -10,6 +10,7 @@ use http::{HeaderName, HeaderValue};
 use crate::client::Parts;
 use crate::error::{Error, Result};
 use crate::interceptor::Interceptor;
+use crate::route::{Route, Routes};
 use crate::transport::http::{Http, printable};
 use crate::transport::{self, Transport};
 use crate::{CallContext, Client, card, select};
@@ -198,7 +199,8 @@ impl ClientBuilder {
     pub fn from_endpoint(self, binding: Binding, url: impl Into<String>) -> Result<Client> {
         self.check()?;
         let interface = AgentInterface::new(url, binding);
-        self.build(None, binding, interface, None)
+        let route = self.route(binding, interface, None)?;
+        Ok(self.finish(None, Routes::new(route, Vec::new())))
     }
 
     /// Makes a client that calls through a transport of the caller's own.
@@ -212,12 +214,13 @@ impl ClientBuilder {
         card: Option<DecodedCard>,
     ) -> Result<Client> {
         self.check()?;
-        Ok(self.finish(
-            card,
-            AgentInterface::default(),
-            "in process".to_owned(),
-            Arc::new(transport),
-        ))
+        let route = Route {
+            interface: AgentInterface::default(),
+            secure: true,
+            endpoint: "in process".to_owned(),
+            transport: Arc::new(transport),
+        };
+        Ok(self.finish(card, Routes::new(route, Vec::new())))
     }
 
     fn http(&self) -> Result<Http> {
@@ -235,25 +238,45 @@ impl ClientBuilder {
 
     fn with_card(self, card: DecodedCard, http: Option<Http>) -> Result<Client> {
         let candidates = select::candidates(&card, &self.preferred)?;
-        let (binding, interface) = candidates
-            .into_iter()
-            .next()
-            .ok_or_else(|| Error::builder("the card names no interface"))?;
-        self.build(Some(card), binding, interface, http)
+        let mut routes = Vec::new();
+        let mut fault = None;
+        for (binding, interface) in candidates {
+            match self.route(binding, interface, http.clone()) {
+                Ok(route) => routes.push(route),
+                Err(error) => drop(fault.get_or_insert(error)),
+            }
+        }
+        let mut routes = routes.into_iter();
+        match (routes.next(), fault) {
+            (Some(first), _) => {
+                // Whoever can disturb TLS must not get to see in the clear what was meant for it.
+                let others = routes
+                    .filter(|other| other.secure || !first.secure)
+                    .collect();
+                Ok(self.finish(Some(card), Routes::new(first, others)))
+            }
+            (None, fault) => {
+                Err(fault.unwrap_or_else(|| Error::builder("the card names no interface")))
+            }
+        }
     }
 
-    fn build(
-        self,
-        card: Option<DecodedCard>,
+    fn route(
+        &self,
         binding: Binding,
         interface: AgentInterface,
         http: Option<Http>,
-    ) -> Result<Client> {
+    ) -> Result<Route> {
         let endpoint = printable(&interface.url);
-        let transport = self
-            .transport(binding, &interface.url, http)
-            .map_err(|error| error.at(&endpoint))?;
-        Ok(self.finish(card, interface, endpoint, transport))
+        match self.transport(binding, &interface.url, http) {
+            Ok(transport) => Ok(Route {
+                secure: is_secure(binding, &interface.url, self.grpc_tls),
+                interface,
+                endpoint,
+                transport,
+            }),
+            Err(error) => Err(error.at(&endpoint)),
+        }
     }
 
     fn transport(
@@ -286,22 +309,26 @@ impl ClientBuilder {
         }
     }
 
-    fn finish(
-        self,
-        card: Option<DecodedCard>,
-        interface: AgentInterface,
-        endpoint: String,
-        transport: Arc<dyn Transport>,
-    ) -> Client {
+    fn finish(self, card: Option<DecodedCard>, routes: Routes) -> Client {
         let parts = Parts {
             card,
-            interface,
-            endpoint,
-            transport,
+            routes,
             interceptors: self.interceptors.into(),
             read_limit: self.limits.read_call,
         };
         Client::from_parts(parts, self.context)
+    }
+}
+
+/// Whether that address is reached by TLS.
+fn is_secure(binding: Binding, url: &str, grpc_tls: Option<bool>) -> bool {
+    match binding {
+        #[cfg(feature = "grpc")]
+        Binding::Grpc => transport::grpc::Address::parse(url, grpc_tls)
+            .is_ok_and(|address| address.origin().scheme_str() == Some("https")),
+        _ => url
+            .split_once(':')
+            .is_some_and(|(scheme, _)| scheme.eq_ignore_ascii_case("https")),
     }
 }
 

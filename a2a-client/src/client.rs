@@ -19,7 +19,8 @@ use tracing::Instrument as _;
 
 use crate::error::{Error, Kind, Result};
 use crate::interceptor::{Interceptor, Next, NextStream};
-use crate::{CallContext, ClientBuilder, EventStream, Transport, trace};
+use crate::route::{Route, Routes};
+use crate::{CallContext, ClientBuilder, EventStream, trace};
 
 /// A client of one agent.
 ///
@@ -50,9 +51,7 @@ pub struct Client {
 
 struct Shared {
     card: RwLock<Option<Arc<AgentCard>>>,
-    interface: AgentInterface,
-    endpoint: String,
-    transport: Arc<dyn Transport>,
+    routes: Routes,
     interceptors: Arc<[Arc<dyn Interceptor>]>,
     read_limit: Duration,
 }
@@ -60,9 +59,7 @@ struct Shared {
 /// What a client is made of.
 pub(crate) struct Parts {
     pub(crate) card: Option<DecodedCard>,
-    pub(crate) interface: AgentInterface,
-    pub(crate) endpoint: String,
-    pub(crate) transport: Arc<dyn Transport>,
+    pub(crate) routes: Routes,
     pub(crate) interceptors: Arc<[Arc<dyn Interceptor>]>,
     pub(crate) read_limit: Duration,
 }
@@ -96,9 +93,7 @@ impl Client {
         Self {
             shared: Arc::new(Shared {
                 card: RwLock::new(card),
-                interface: parts.interface,
-                endpoint: parts.endpoint,
-                transport: parts.transport,
+                routes: parts.routes,
                 interceptors: parts.interceptors,
                 read_limit: parts.read_limit,
             }),
@@ -116,16 +111,16 @@ impl Client {
             .clone()
     }
 
-    /// The interface that is used.
+    /// The interface that is used. Until one has been reached, a call that finds none there turns to the next.
     #[must_use]
     pub fn interface(&self) -> &AgentInterface {
-        &self.shared.interface
+        &self.shared.routes.current().interface
     }
 
     /// The binding that is used; `None` for a transport of the caller's own.
     #[must_use]
     pub fn binding(&self) -> Option<Binding> {
-        self.shared.interface.binding()
+        self.interface().binding()
     }
 
     /// What goes along with every call.
@@ -369,36 +364,71 @@ impl Client {
         }
     }
 
-    async fn call(&self, mut call: Call) -> Result<Reply> {
+    async fn call(&self, call: Call) -> Result<Reply> {
+        self.routed(call, |place, call| self.call_at(place, call))
+            .await
+    }
+
+    async fn open(&self, call: StreamCall) -> Result<EventStream> {
+        self.routed(call, |place, call| self.open_at(place, call))
+            .await
+    }
+
+    /// Makes a call where the last one was made, or, until an interface has been reached, at the first that can be.
+    async fn routed<C: Clone, T, F>(&self, mut call: C, run: impl Fn(usize, C) -> F) -> Result<T>
+    where
+        F: Future<Output = Result<T>>,
+    {
+        let routes = &self.shared.routes;
+        let mut place = routes.place();
+        loop {
+            let next = routes.after(place).map(|next| (next, call.clone()));
+            let outcome = run(place, call).await;
+            let unreached = outcome.as_ref().is_err_and(Error::is_connect);
+            match next {
+                Some((next, again)) if unreached => (place, call) = (next, again),
+                _ => {
+                    if !unreached {
+                        routes.stay(place);
+                    }
+                    return outcome;
+                }
+            }
+        }
+    }
+
+    async fn call_at(&self, place: usize, mut call: Call) -> Result<Reply> {
+        let route = self.shared.routes.at(place);
         let method = call.method();
-        let mut cx = self.begin(method, call.tenant_mut())?;
+        let mut cx = self.begin(route, method, call.tenant_mut())?;
         let limit = cx.timeout().or_else(|| match method {
             Method::SendMessage => None,
             _ => Some(self.shared.read_limit),
         });
-        let next = Next::new(&self.shared.interceptors, &*self.shared.transport);
-        self.limited(method, limit, next.run(call, &mut cx)).await
+        let next = Next::new(&self.shared.interceptors, &*route.transport);
+        self.limited(route, method, limit, next.run(call, &mut cx))
+            .await
     }
 
-    async fn open(&self, mut call: StreamCall) -> Result<EventStream> {
+    async fn open_at(&self, place: usize, mut call: StreamCall) -> Result<EventStream> {
+        let route = self.shared.routes.at(place);
         let method = call.method();
-        let mut cx = self.begin(method, call.tenant_mut())?;
-        let next = NextStream::new(&self.shared.interceptors, &*self.shared.transport);
+        let mut cx = self.begin(route, method, call.tenant_mut())?;
+        let next = NextStream::new(&self.shared.interceptors, &*route.transport);
         let limit = cx.timeout();
-        let events = self.limited(method, limit, next.run(call, &mut cx)).await?;
+        let events = self
+            .limited(route, method, limit, next.run(call, &mut cx))
+            .await?;
         let activated = std::mem::take(cx.activated_extensions_mut());
-        Ok(events.of(method, &self.shared.endpoint, activated))
+        Ok(events.of(method, &route.endpoint, activated))
     }
 
     /// Checks the call against the card, and fills in the tenant.
-    fn begin(&self, method: Method, tenant: &mut String) -> Result<CallContext> {
+    fn begin(&self, route: &Route, method: Method, tenant: &mut String) -> Result<CallContext> {
         self.check(method)
-            .map_err(|error| self.named(method, Error::refused(error)))?;
+            .map_err(|error| Error::refused(error).during(method, &route.endpoint))?;
         if tenant.is_empty() {
-            let named = self
-                .context
-                .tenant()
-                .unwrap_or(&self.shared.interface.tenant);
+            let named = self.context.tenant().unwrap_or(&route.interface.tenant);
             tenant.push_str(named);
         }
         Ok(self.context.clone())
@@ -434,11 +464,12 @@ impl Client {
 
     async fn limited<T>(
         &self,
+        route: &Route,
         method: Method,
         limit: Option<Duration>,
         call: impl Future<Output = Result<T>>,
     ) -> Result<T> {
-        let span = trace::call(method, self.binding());
+        let span = trace::call(method, route.interface.binding());
         let call = call.instrument(span.clone());
         let outcome = match limit {
             Some(limit) => tokio::time::timeout(limit, call)
@@ -447,12 +478,8 @@ impl Client {
             None => call.await,
         };
         outcome
-            .map_err(|error| self.named(method, error))
+            .map_err(|error| error.during(method, &route.endpoint))
             .inspect_err(|error| trace::failed(&span, error))
-    }
-
-    fn named(&self, method: Method, error: Error) -> Error {
-        error.during(method, &self.shared.endpoint)
     }
 }
 
@@ -463,7 +490,7 @@ fn wrong_reply() -> Error {
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Client")
-            .field("endpoint", &self.shared.endpoint)
+            .field("endpoint", &self.shared.routes.current().endpoint)
             .field("binding", &self.binding())
             .field("context", &self.context)
             .finish_non_exhaustive()
@@ -478,4 +505,10 @@ const _: fn() = || {
     handle::<CallContext>();
     sent::<EventStream>();
     sent::<Error>();
+    fn spawned(_: impl Future + Send) {}
+    fn calls(client: &Client) {
+        spawned(client.send_text(""));
+        spawned(client.stream_text(""));
+    }
+    let _: fn(&Client) = calls;
 };

@@ -55,6 +55,7 @@ mod client;
 mod context;
 mod error;
 mod interceptor;
+mod route;
 mod select;
 mod stream;
 mod trace;

@@ -2,6 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_client::proto::header::Version;
+use a2a_client::proto::v1::AgentInterface;
 use a2a_client::{Binding, Client, ErrorCode, reqwest};
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt;
@@ -190,6 +191,79 @@ fn grpc_12_tls_needs_no_default_provider_and_a_silent_peer_is_given_up() {
             hello.windows(2).any(|window| window == b"h2"),
             "offers HTTP/2"
         );
+    });
+}
+
+#[test]
+fn card_10_an_interface_that_can_not_be_reached_gives_way_to_the_next() {
+    run(async {
+        let gone = {
+            let gone = Peer::start([]).await;
+            gone.card(Binding::Grpc)
+        };
+        let reply = |id| json_body(200, &result(id, &task("COMPLETED")));
+        let mut agent = Peer::start([reply(1), reply(2)]).await;
+        let mut card = agent.card(Binding::JsonRpc);
+        card.supported_interfaces[0].tenant = "second".to_owned();
+        card.supported_interfaces
+            .splice(0..0, gone.supported_interfaces);
+        let client = Client::from_card(card).unwrap();
+        assert_eq!(client.binding(), Some(Binding::Grpc));
+        for _ in 0..2 {
+            client.send_text("hi").await.unwrap();
+            let request = agent.request().await;
+            assert_eq!(request.json()["params"]["tenant"], "second");
+            assert_eq!(client.binding(), Some(Binding::JsonRpc));
+        }
+        drop(agent);
+        let error = client.send_text("hi").await.unwrap_err();
+        assert!(error.is_connect());
+        assert_eq!(
+            client.binding(),
+            Some(Binding::JsonRpc),
+            "it stays with what it has reached"
+        );
+    });
+}
+
+#[test]
+fn card_10_when_none_can_be_reached_it_is_said_and_tried_anew() {
+    run(async {
+        let cards = [
+            Peer::start([]).await.card(Binding::HttpJson),
+            Peer::start([]).await.card(Binding::Grpc),
+        ];
+        let [mut card, other] = cards;
+        card.supported_interfaces.extend(other.supported_interfaces);
+        let client = Client::from_card(card).unwrap();
+        for _ in 0..2 {
+            assert!(client.stream_text("hi").await.unwrap_err().is_connect());
+            assert_eq!(client.binding(), Some(Binding::HttpJson));
+        }
+    });
+}
+
+#[test]
+fn card_10_tls_gives_way_to_tls_only() {
+    run(async {
+        let agent = Peer::start([json_body(200, &result(1, &task("COMPLETED")))]).await;
+        let mut card = agent.card(Binding::JsonRpc);
+        for url in [
+            agent.url("/").replace("http:", "https:"),
+            agent.url("/").replace("http:", "grpcs:"),
+        ] {
+            let binding = if url.starts_with("grpcs") {
+                Binding::Grpc
+            } else {
+                Binding::JsonRpc
+            };
+            card.supported_interfaces
+                .insert(0, AgentInterface::new(url, binding));
+        }
+        let builder = Client::builder().connect_timeout(Duration::from_millis(200));
+        let client = builder.from_card(card).unwrap();
+        assert!(client.send_text("secret").await.unwrap_err().is_connect());
+        assert_eq!(agent.waiting(), 0);
     });
 }
 
