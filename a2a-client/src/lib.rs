@@ -28,6 +28,20 @@
 //!
 //! TLS is rustls with ring, set up for this client alone: a process needs no default provider, and none is installed.
 //!
+//! # Limits
+//!
+//! | what | default | set by |
+//! |---|---|---|
+//! | to connect, TLS included | 10 s | [`connect_timeout`](ClientBuilder::connect_timeout) |
+//! | a call with one answer, and the card | 60 s | [`timeout`](ClientBuilder::timeout), [`with_timeout`](Client::with_timeout) |
+//! | sending a message, and opening a stream | none | the same |
+//! | an open stream | none | |
+//! | an answer, an event, a gRPC request | 16 MiB | [`max_message_bytes`](ClientBuilder::max_message_bytes) |
+//! | an agent card | 1 MiB | |
+//! | redirects, to the same origin only | 5 | [`http_client`](ClientBuilder::http_client) |
+//!
+//! A quiet stream is watched by TCP keep-alive from 20 s on, and on HTTP/2 by a ping every 310 s.
+//!
 //! # Cancel safety
 //!
 //! Dropping the future of a call ends that call; dropping an [`EventStream`] ends the subscription. Neither touches the
