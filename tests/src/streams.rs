@@ -1,6 +1,7 @@
 //! Rules 4 to 6: readers lose nothing and block nobody.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use a2a_proto::ErrorCode;
@@ -284,6 +285,44 @@ async fn the_wait_for_an_originator_has_an_end() {
         let id = idle.snapshot().await.id;
         let done = peer.wait_for(&id, TaskState::Completed).await;
         assert_eq!(done.artifacts[0].parts.len(), 40_000);
+    })
+    .await;
+}
+
+/// One worker thread serves readers during a burst: the agent lets them in at least every 128 events or 1 MiB.
+#[tokio::test]
+async fn a_burst_lets_its_readers_in() {
+    within(async {
+        for (events, bytes, allowed) in [(10_000, 1, 128), (64, 1 << 20, 1)] {
+            let sent = Arc::new(AtomicUsize::new(0));
+            let count = Arc::clone(&sent);
+            let executor = executor_fn(move |_, out: EventSink| {
+                let count = Arc::clone(&count);
+                async move {
+                    let chunk = "x".repeat(bytes);
+                    let mut text = out.text();
+                    for _ in 0..events {
+                        text.push(chunk.as_str()).await?;
+                        count.fetch_add(1, Ordering::SeqCst);
+                    }
+                    Ok(out.complete().await?)
+                }
+            });
+            let peer = Via::Direct.serve(Agent::builder(executor)).await;
+            let mut stream = peer.stream(ask("go")).await.unwrap();
+            stream.snapshot().await;
+            let (mut read, mut farthest) = (0, 0);
+            while let Some(event) = stream.next().await {
+                event.unwrap();
+                read += 1;
+                farthest = farthest.max(sent.load(Ordering::SeqCst).saturating_sub(read));
+            }
+            assert_eq!(read, events + 1);
+            assert!(
+                farthest <= allowed,
+                "the reader was {farthest} events behind"
+            );
+        }
     })
     .await;
 }

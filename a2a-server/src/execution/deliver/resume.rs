@@ -129,6 +129,8 @@ impl Step {
                 self.hand_over(state, task).await.map(Turn::Begun)
             }
             Some(run) => {
+                // What will be refused need not wait, nor cut the clean-up short.
+                self.engine.admit(&self.context(task))?;
                 run.signals.hurry.cancel();
                 let done = run.signals.done.clone();
                 Ok(Turn::Wait(Box::new(self), Wait::Run(done)))
