@@ -7,6 +7,7 @@ mod coalesce;
 mod commit;
 mod control;
 mod deliver;
+mod emit;
 mod entry;
 mod normalize;
 mod placement;
@@ -34,6 +35,7 @@ pub(crate) use bus::Window;
 pub(crate) use catch::{catch, catch_now};
 pub(crate) use control::Control;
 pub(crate) use deliver::{Begun, Join, Joined, unreadable};
+pub(crate) use emit::SinkTarget;
 pub(crate) use entry::{EntryRef, Registry};
 pub(crate) use normalize::new_id;
 pub(crate) use placement::{LocalPlacement, Placement};
@@ -41,7 +43,6 @@ pub(crate) use policy::Settings;
 pub use policy::{
     BoundaryHook, BoundaryPolicy, Busy, ConcurrentMessages, LagPolicy, PersistPolicy, TaskScope,
 };
-pub(crate) use run::SinkTarget;
 
 /// Cheap to clone.
 #[derive(Clone)]

@@ -79,6 +79,19 @@ for_each_binding! {
         }
     }
 
+    async fn a_pause_behind_a_cancel_gives_way_to_it(via: Via) {
+        let peer = via.serve(Agent::builder(executor_fn(|cx: ExecutionContext, out: EventSink| async move {
+            out.working("until canceled").await?;
+            cx.cancelled().await;
+            Ok(out.input_required(Message::agent("are you sure?")).await?)
+        }))).await;
+        let mut events = peer.stream(ask("go")).await.unwrap();
+        let id = events.snapshot().await.id;
+        events.until(TaskState::Working).await;
+        assert_state(&peer.cancel(&id).await.unwrap(), TaskState::Canceled);
+        assert_state(&peer.get(&id).await.unwrap(), TaskState::Canceled);
+    }
+
     async fn can_05_a_waiting_task_is_canceled_and_takes_no_answer(via: Via) {
         let peer = via.serve(Agent::builder(Asks::default())).await;
         let task = peer.run(ask("go")).await.unwrap();

@@ -239,11 +239,8 @@ impl Inner {
             .as_ref()
             .map_or(0, |event| event.response().encoded_len());
         self.bytes += size;
-        let unread = self
-            .cursors
-            .values()
-            .filter(|cursor| cursor.position >= self.first)
-            .count();
+        // Those that have fallen behind count too: who leaves gives back what it has not read.
+        let unread = self.cursors.len();
         self.slots.push_back(Slot { item, size, unread });
         while self.slots.len() > 1
             && (self.slots.len() > window.events || self.bytes > window.bytes)

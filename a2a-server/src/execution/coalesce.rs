@@ -125,6 +125,20 @@ impl Engine {
         }
     }
 
+    /// Writes what has gathered, and waits for it.
+    pub(crate) async fn flush(
+        &self,
+        entry: &EntryRef,
+        state: &mut State,
+        call: &CallContext,
+    ) -> Result<(), A2aError> {
+        self.collect_write(entry, state).await?;
+        if !state.gathered.is_empty() {
+            self.start_write(entry, state, call);
+        }
+        self.collect_write(entry, state).await
+    }
+
     /// Starts a write if one is due and none is under way, and otherwise sees to it that one will be.
     fn schedule(&self, entry: &EntryRef, state: &mut State, call: &CallContext) {
         if state.gathered.is_empty() || state.gathered.write.is_some() {

@@ -58,10 +58,11 @@ impl Engine {
                     tracing::warn!(a2a.task.id = entry.task_id(), error = %error, "the task store still fails");
                 }
             }
-            if self.0.aborting.is_cancelled() {
-                break;
+            tokio::select! {
+                () = tokio::time::sleep(delay) => {}
+                // The next process finds the task as the store has it.
+                () = self.0.draining.cancelled() => break,
             }
-            tokio::time::sleep(delay).await;
             delay = (delay * 2).min(LONGEST_DELAY);
         }
         let mut state = entry.lock().await;

@@ -1,17 +1,16 @@
-//! One execution from its start to its end, and the sink through which it speaks.
+//! One execution from its start to its end.
 
 use std::sync::Arc;
 
-use a2a_proto::v1::stream_response::Payload;
 use a2a_proto::v1::{Message, StreamResponse, TaskState};
 use a2a_proto::{A2aError, ErrorCode};
-use tokio::sync::OwnedMutexGuard;
 
 use super::catch::{Panicked, catch};
 use super::commit::Ending;
-use super::normalize::{normalize, status_event};
+use super::emit::SinkTarget;
+use super::normalize::status_event;
 use super::state::{RunId, Signals, Stage, State};
-use super::{Begun, Engine, EntryRef, shutting_down};
+use super::{Engine, EntryRef, shutting_down};
 use crate::executor::{AgentError, CancelReason, ExecutionContext};
 use crate::sink::EventSink;
 
@@ -58,7 +57,10 @@ impl Engine {
         }
         let mut state = entry.lock().await;
         if state.run_mut(id).is_some() {
-            self.follow_if_read(&entry, &mut state, &cx.control().serving());
+            let call = cx.control().serving();
+            // A failure has been told to all whom it concerns.
+            let _ = self.flush(&entry, &mut state, &call).await;
+            self.follow_if_read(&entry, &mut state, &call);
             state.release();
         }
     }
@@ -70,11 +72,7 @@ impl Engine {
         cx: &ExecutionContext,
         signals: &Signals,
     ) -> End {
-        let target = SinkTarget {
-            engine: self.clone(),
-            entry: entry.clone(),
-            run: id,
-        };
+        let target = SinkTarget::new(self.clone(), entry.clone(), id);
         let sink = EventSink::new(target);
         let executor = Arc::clone(&self.0.executor);
         let execution = catch(executor.execute(cx.clone(), sink));
@@ -230,7 +228,10 @@ fn last_event(
     };
     let canceled = matches!(reason, Some(CancelReason::Request { .. }));
     match std::mem::replace(&mut run.stage, Stage::Closed) {
-        // INPUT_REQUIRED gives way to a cancel; the cancel call itself sees to a published one.
+        // A pause that came behind the cancel gives way to it.
+        Stage::Closed if canceled && !current.is_terminal() => {
+            return plain(TaskState::Canceled, None);
+        }
         Stage::Closed => return None,
         Stage::Held(event) => {
             let terminal = event.state().is_some_and(TaskState::is_terminal);
@@ -266,110 +267,6 @@ fn last_event(
         (None, End::Returned(Ok(()))) if spoke => plain(TaskState::Completed, None),
         (None, End::Returned(Ok(()))) => plain(failed, Some("agent ended without a result")),
     }
-}
-
-/// What a sink writes to.
-#[derive(Clone)]
-pub(crate) struct SinkTarget {
-    engine: Engine,
-    entry: EntryRef,
-    run: RunId,
-}
-
-impl SinkTarget {
-    /// Makes an event true: see [`EventSink::send`].
-    pub(crate) async fn send(&self, event: StreamResponse) -> Result<(), A2aError> {
-        let state = self.lock_behind_reader().await;
-        let (target, engine) = (self.clone(), self.engine.clone());
-        engine
-            .own(async move { target.take(state, event).await })
-            .await
-    }
-
-    pub(crate) fn replaces_text(&self) -> bool {
-        self.engine.0.settings.boundary.hold
-    }
-
-    /// Takes the lock, and where the server chose so, waits first for the stream that started the execution.
-    async fn lock_behind_reader(&self) -> OwnedMutexGuard<State> {
-        let mut state = self.entry.lock().await;
-        if let Some(cursor) = state.run_mut(self.run).and_then(|run| run.origin_cursor) {
-            drop(state);
-            let caught_up = self.entry.bus().caught_up(cursor);
-            let _ = tokio::time::timeout(self.engine.0.settings.limits.lag_wait, caught_up).await;
-            state = self.entry.lock().await;
-        }
-        state
-    }
-
-    async fn take(
-        self,
-        mut state: OwnedMutexGuard<State>,
-        event: StreamResponse,
-    ) -> Result<(), A2aError> {
-        let Self {
-            engine,
-            entry,
-            run: id,
-        } = self;
-        let Some(run) = state
-            .run_mut(id)
-            .filter(|run| run.is_open() && !run.signals.kill.is_cancelled())
-        else {
-            return Err(closed());
-        };
-        let event = normalize(event, &entry, entry.bus().task().as_deref())?;
-        if let Some(Payload::Message(message)) = event.payload {
-            let origin = run.origin.take().ok_or_else(|| {
-                A2aError::invalid_agent_response("a message is not an answer once there is a task")
-            })?;
-            run.close(Stage::Closed);
-            let _ = origin.begun.send(Ok(Begun::Message(message)));
-            return Ok(());
-        }
-        let cx = run.cx.clone();
-        if let Some(origin) = run.origin.take() {
-            engine.create_late(&entry, &mut state, &cx, origin).await?;
-        }
-        let said = event.state();
-        let spoke = speaks(&event);
-        let Some(run) = state.run_mut(id) else {
-            return Err(closed());
-        };
-        run.spoke |= spoke;
-        if engine.0.settings.boundary.hold && said.is_some_and(TaskState::is_boundary) {
-            run.close(Stage::Held(Box::new(event)));
-            return Ok(());
-        }
-        let call = cx.control().serving();
-        engine
-            .commit(&entry, &mut state, &cx, &call, event, Ending::PLAIN)
-            .await?;
-        if let Some(said) = said {
-            cx.control().stop_clock(said == TaskState::AuthRequired);
-            if let Some(run) = state.run_mut(id).filter(|_| said.is_closing()) {
-                run.close(Stage::Closed);
-            }
-        }
-        Ok(())
-    }
-}
-
-fn speaks(event: &StreamResponse) -> bool {
-    match &event.payload {
-        Some(Payload::ArtifactUpdate(_)) => true,
-        Some(Payload::StatusUpdate(update)) => update
-            .status
-            .as_ref()
-            .and_then(|status| status.message.as_ref())
-            .is_some_and(|message| !message.text().is_empty()),
-        Some(Payload::Task(task)) => !task.artifacts.is_empty(),
-        Some(Payload::Message(_)) | None => false,
-    }
-}
-
-fn closed() -> A2aError {
-    A2aError::unsupported_operation("the task takes no more events from this execution")
 }
 
 /// What the caller of an executor is told that ended before its first event.

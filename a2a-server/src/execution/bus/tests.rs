@@ -119,3 +119,18 @@ fn a_wait_ends_with_its_state_or_the_failure() {
     assert!(terminal.try_recv().unwrap().is_err());
     assert!(bus.task().is_none());
 }
+
+#[test]
+fn one_that_falls_behind_takes_nothing_from_the_others() {
+    let bus = bus(4, 1 << 20);
+    let (_, mut behind) = bus.subscribe().unwrap().unwrap();
+    publish(&bus, 5);
+    let (_, mut slow) = bus.subscribe().unwrap().unwrap();
+    publish(&bus, 4);
+    assert!(matches!(
+        poll(&mut behind),
+        Poll::Ready(Some(Err(error))) if error.is_retryable()
+    ));
+    assert_eq!(count(&mut slow), 4);
+    assert_eq!(bus.kept(), 0);
+}
