@@ -5,7 +5,7 @@ use std::sync::Arc;
 use a2a_proto::ErrorCode;
 use a2a_proto::v1::{Message, TaskState};
 use a2a_server::{
-    Agent, AgentBuilder, ConcurrentMessages, EventSink, ExecutionContext, executor_fn,
+    Agent, AgentBuilder, ConcurrentMessages, EventSink, ExecutionContext, Limits, executor_fn,
 };
 use tokio::sync::{Notify, Semaphore};
 
@@ -239,5 +239,24 @@ for_each_binding! {
         assert_eq!(second.artifact_text(), "1: one,0: ");
         let third = peer.run(request(follow("three"))).await.unwrap();
         assert_eq!(third.artifact_text(), "2: 0: ,two,1: one,0: ");
+    }
+}
+
+for_each_binding! {
+    async fn a_message_is_worked_on_although_its_caller_can_not_follow(via: Via) {
+        let limits = Limits::default().subscribers_per_task(1);
+        let peer = via.serve(Agent::builder(executor_fn(|cx: ExecutionContext, out: EventSink| async move {
+            match cx.task() {
+                None => out.input_required(Message::agent("which?")).await?,
+                Some(_) => out.reply("that").await?,
+            }
+            Ok(())
+        })).limits(limits)).await;
+        let task = peer.run(ask("go")).await.unwrap();
+        let mut reader = peer.subscribe(&task.id).await.unwrap();
+        reader.snapshot().await;
+        let refused = peer.stream(answer(&task.id, "this")).await.err().unwrap();
+        assert_eq!(refused.code(), ErrorCode::ResourceExhausted);
+        reader.until(TaskState::Completed).await;
     }
 }

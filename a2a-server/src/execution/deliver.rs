@@ -66,8 +66,8 @@ pub(crate) struct Joined {
 }
 
 impl Engine {
-    /// Takes a message in. When this returns, what it changed is stored; a caller that leaves earlier changes
-    /// nothing.
+    /// Takes a message in. When this returns, what it changed is stored. A caller that leaves while its message waits its
+    /// turn changes nothing; what has begun is brought to its end without it.
     pub(crate) async fn deliver(
         &self,
         call: CallContext,
@@ -135,10 +135,17 @@ impl Engine {
             ReplyMode::Task => {
                 self.create(&entry, &mut state, &cx, new_task(&entry, spoken))
                     .await?;
-                let begun = join.take(&entry)?;
-                let cursor = begun.cursor();
-                self.start(&entry, &mut state, cx, hold, None, cursor);
-                Ok(Beginning::Done(begun))
+                // The task exists: it is worked on even if the caller can't follow it.
+                let begun = join.take(&entry);
+                self.start(
+                    &entry,
+                    &mut state,
+                    cx,
+                    hold,
+                    None,
+                    self.origin_cursor(&begun),
+                );
+                begun.map(Beginning::Done)
             }
             ReplyMode::Either => {
                 let (sender, receiver) = oneshot::channel();
@@ -170,8 +177,8 @@ impl Engine {
             Ok(()) => origin.join.take(entry),
             Err(error) => Err(error.clone()),
         };
-        if let (Ok(begun), Some(run)) = (&begun, state.run.as_mut()) {
-            run.origin_cursor = begun.cursor();
+        if let Some(run) = state.run.as_mut() {
+            run.origin_cursor = self.origin_cursor(&begun);
         }
         let _ = origin.begun.send(begun);
         created
@@ -231,6 +238,14 @@ impl Engine {
         Ok(stored.task)
     }
 
+    /// The cursor of the stream that starts an execution, where the agent is to wait for it.
+    fn origin_cursor(&self, begun: &Result<Begun, A2aError>) -> Option<u64> {
+        match (self.0.settings.lag, begun) {
+            (LagPolicy::Wait, Ok(Begun::Stream(_, joined))) => joined.events.cursor(),
+            _ => None,
+        }
+    }
+
     /// Starts the executor. Called under the lock.
     pub(crate) fn start(
         &self,
@@ -249,7 +264,7 @@ impl Engine {
             stage: Stage::Open,
             spoke: false,
             origin,
-            origin_cursor: origin_cursor.filter(|_| self.0.settings.lag == LagPolicy::Wait),
+            origin_cursor,
             signals: signals.clone(),
             hold,
         });
@@ -314,15 +329,6 @@ impl Beginning {
             Self::FirstEvent(begun) => begun
                 .await
                 .unwrap_or_else(|_| Err(A2aError::internal("the agent ended without an answer"))),
-        }
-    }
-}
-
-impl Begun {
-    fn cursor(&self) -> Option<u64> {
-        match self {
-            Self::Stream(_, joined) => joined.events.cursor(),
-            Self::Boundary(_) | Self::Message(_) | Self::Now(_) => None,
         }
     }
 }

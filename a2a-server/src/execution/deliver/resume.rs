@@ -157,10 +157,11 @@ impl Step {
         engine
             .claim(entry, &mut state, &cx, &self.call, self.message.clone())
             .await?;
-        let begun = self.join.take(entry)?;
-        let hold = Hold::new(permit, lease);
-        engine.start(entry, &mut state, cx, hold, None, begun.cursor());
-        Ok(Turn::Begun(begun))
+        // The message is taken: it is worked on even if the caller can't follow it.
+        let begun = self.join.take(entry);
+        let (hold, cursor) = (Hold::new(permit, lease), engine.origin_cursor(&begun));
+        engine.start(entry, &mut state, cx, hold, None, cursor);
+        begun.map(Turn::Begun)
     }
 
     /// Hands the message to the executor that is at work.
@@ -183,13 +184,13 @@ impl Step {
             )
             .await?;
         running.control().stop_clock(false);
-        let begun = self.join.take(entry)?;
+        let begun = self.join.take(entry);
         running.control().deliver(Accepted {
             call: self.call,
             request: self.request,
             message: self.message,
         });
-        Ok(begun)
+        begun
     }
 
     fn context(&self, task: Arc<Task>) -> ExecutionContext {
