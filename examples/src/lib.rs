@@ -1,2 +1,2 @@
-//! Programs that show how agents and clients are written; see `src/bin`. The programs of the README are compiled here:
-#![doc = include_str!("../../README.md")]
+//! Programs that show how agents and clients are written; see `src/bin`. The programs of the README are tested here.
+#![cfg_attr(doctest, doc = include_str!("../../README.md"))]
