@@ -69,7 +69,7 @@ for_each_binding! {
                     };
                     assert_eq!(error.code(), ErrorCode::Internal, "{fault:?} at {skip}");
                     assert!(error.is_retryable(), "{fault:?} at {skip}");
-                    settled(&peer, fault, skip).await;
+                    settled(&peer, &store, fault, skip).await;
                 }
             }
         }
@@ -77,15 +77,13 @@ for_each_binding! {
 }
 
 /// Waits until the task, if there is one, has been reconciled, and looks at what became of it.
-async fn settled(peer: &Peer, fault: Fault, skip: usize) {
-    let tasks = loop {
-        let tasks = peer.list(Default::default()).await.unwrap().tasks;
-        if tasks.iter().all(|task| task.state().is_terminal()) {
-            break tasks;
-        }
-        // The store gives no signal: it is asked until the engine has written.
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    };
+async fn settled(peer: &Peer, store: &GatedStore, fault: Fault, skip: usize) {
+    match (fault, skip) {
+        (Fault::Fail | Fault::Unknown | Fault::Hang | Fault::Panic, 0) => {}
+        (Fault::FailAfter, 3) => store.noted("settle").await,
+        _ => store.noted("update TASK_STATE_FAILED").await,
+    }
+    let tasks = peer.list(Default::default()).await.unwrap().tasks;
     match (fault, skip) {
         // The create did not arrive: there is no task.
         (Fault::Fail | Fault::Unknown | Fault::Hang | Fault::Panic, 0) => assert!(tasks.is_empty()),
@@ -108,14 +106,9 @@ for_each_binding! {
         let id = peer.list(Default::default()).await.unwrap().tasks[0]
             .id
             .clone();
-        let done = loop {
-            match peer.run(answer(&id, "this")).await {
-                Ok(task) => break task,
-                // Still being found out.
-                Err(error) => assert_eq!(error.code(), ErrorCode::Unavailable),
-            }
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        };
+        // The state that was found stands.
+        store.noted("settle").await;
+        let done = peer.run(answer(&id, "this")).await.unwrap();
         assert_state(&done, TaskState::Completed);
     }
 }
@@ -256,7 +249,7 @@ for_each_binding! {
                         let mut text = out.text();
                         loop {
                             text.push("x").await?;
-                            tokio::time::sleep(Duration::from_millis(1)).await;
+                            tokio::task::yield_now().await;
                         }
                     })),
                 )
@@ -270,8 +263,7 @@ for_each_binding! {
         let error = events.failure().await;
         assert_eq!(error.code(), ErrorCode::Internal);
         assert!(error.is_retryable());
-        while store.stored(&id).await.state() != TaskState::Failed {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        store.noted("update TASK_STATE_FAILED").await;
+        assert_state(&store.stored(&id).await, TaskState::Failed);
     }
 }

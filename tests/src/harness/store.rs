@@ -5,7 +5,7 @@ use a2a_proto::v1::{ListTasksRequest, ListTasksResponse, Task};
 use a2a_server::store::{LiveTasks, StoredTask, TaskVersion, TaskWrite};
 use a2a_server::{CallContext, MemoryStore, StoreError, TaskStore};
 use async_trait::async_trait;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Notify, Semaphore, watch};
 
 /// A store that waits, fails or lies where it is told to. It is not immediate.
 #[derive(Clone)]
@@ -17,7 +17,7 @@ struct Inner {
     /// One permit for each call that has reached a gate.
     reached: Semaphore,
     open: Notify,
-    log: Mutex<Vec<String>>,
+    log: watch::Sender<Vec<String>>,
 }
 
 /// Where a fault stands.
@@ -57,7 +57,7 @@ impl GatedStore {
             script: Mutex::default(),
             reached: Semaphore::new(0),
             open: Notify::new(),
-            log: Mutex::default(),
+            log: watch::Sender::new(Vec::new()),
         }))
     }
 
@@ -78,11 +78,21 @@ impl GatedStore {
 
     /// What was called, in order.
     pub(crate) fn log(&self) -> Vec<String> {
-        self.0.log.lock().unwrap().clone()
+        self.0.log.borrow().clone()
+    }
+
+    /// Waits until that has been called. What follows in the same step has happened when this returns: the tests run
+    /// on one thread.
+    pub(crate) async fn noted(&self, line: &str) {
+        let mut log = self.0.log.subscribe();
+        let called = log
+            .wait_for(|log| log.iter().any(|noted| noted == line))
+            .await;
+        called.unwrap();
     }
 
     pub(crate) fn note(&self, line: impl Into<String>) {
-        self.0.log.lock().unwrap().push(line.into());
+        self.0.log.send_modify(|log| log.push(line.into()));
     }
 
     /// What is stored, whoever asks.
