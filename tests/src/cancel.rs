@@ -79,6 +79,29 @@ for_each_binding! {
         }
     }
 
+    async fn an_executor_that_panics_when_it_is_dropped_is_canceled_all_the_same(via: Via) {
+        struct Panics;
+        impl Drop for Panics {
+            fn drop(&mut self) {
+                panic!("scripted");
+            }
+        }
+        let peer = via
+            .serve(
+                Agent::builder(executor_fn(|_, out: EventSink| async move {
+                    let _panics = Panics;
+                    out.working("and working").await?;
+                    std::future::pending().await
+                }))
+                .limits(short_grace()),
+            )
+            .await;
+        let mut events = peer.stream(ask("go")).await.unwrap();
+        let id = events.snapshot().await.id;
+        events.until(TaskState::Working).await;
+        assert_state(&peer.cancel(&id).await.unwrap(), TaskState::Canceled);
+    }
+
     async fn a_pause_behind_a_cancel_gives_way_to_it(via: Via) {
         let peer = via.serve(Agent::builder(executor_fn(|cx: ExecutionContext, out: EventSink| async move {
             out.working("until canceled").await?;

@@ -70,6 +70,20 @@ for_each_binding! {
         assert_eq!(streamed.artifact_text(), "half");
     }
 
+    async fn a_panic_before_there_is_a_future_fails_the_task(via: Via) {
+        let peer = via
+            .serve(Agent::builder(executor_fn(
+                |cx: ExecutionContext, _: EventSink| {
+                    assert_ne!(cx.message().text(), "panic", "scripted");
+                    async { Ok(()) }
+                },
+            )))
+            .await;
+        let task = peer.run(ask("panic")).await.unwrap();
+        assert_state(&task, TaskState::Failed);
+        assert_eq!(status_text(&task), "the agent failed");
+    }
+
     async fn err_07_an_error_fails_the_task_without_its_text(via: Via) {
         let peer = via.serve(scripted()).await;
         let task = peer.run(ask("error")).await.unwrap();

@@ -141,7 +141,12 @@ impl Engine {
             VecDeque::new(),
         );
         cx.control().cancel(reason);
-        match tokio::time::timeout(HOOK_TIME, catch(self.0.executor.cancel(cx.clone()))).await {
+        match tokio::time::timeout(
+            HOOK_TIME,
+            catch(async { self.0.executor.cancel(cx.clone()).await }),
+        )
+        .await
+        {
             Ok(Ok(Ok(()))) => {}
             Ok(Ok(Err(error))) => {
                 tracing::warn!(a2a.task.id = entry.task_id(), error = ?error.as_error(), "the cancel hook failed");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use a2a_proto::v1::{Message, StreamResponse, TaskState};
 use a2a_proto::{A2aError, ErrorCode};
 
-use super::catch::{Panicked, catch};
+use super::catch::{Panicked, catch, catch_now};
 use super::commit::Ending;
 use super::emit::SinkTarget;
 use super::normalize::status_event;
@@ -75,14 +75,21 @@ impl Engine {
         let target = SinkTarget::new(self.clone(), entry.clone(), id);
         let sink = EventSink::new(target);
         let executor = Arc::clone(&self.0.executor);
-        let execution = catch(executor.execute(cx.clone(), sink));
-        tokio::select! {
+        // Called within, since the call itself may panic before there is a future.
+        let call = async { executor.execute(cx.clone(), sink).await };
+        let mut execution = Box::pin(catch(call));
+        let end = tokio::select! {
             biased;
             reason = self.stopped(cx, signals) => End::Dropped(reason),
-            outcome = execution => match outcome {
+            outcome = &mut execution => match outcome {
                 Ok(outcome) => End::Returned(outcome),
                 Err(panicked) => End::Panicked(panicked),
             },
+        };
+        // What the executor holds may panic when it is dropped.
+        match catch_now(move || drop(execution)) {
+            Ok(()) => end,
+            Err(panicked) => End::Panicked(panicked),
         }
     }
 
