@@ -10,6 +10,7 @@ mod faults;
 mod hitl;
 mod messages;
 mod races;
+mod requests;
 mod session;
 mod shutdown;
 mod streams;
