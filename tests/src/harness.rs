@@ -40,6 +40,11 @@ macro_rules! for_each_binding {
                     within(scenario(Via::Direct)).await;
                 }
 
+                #[tokio::test(flavor = "multi_thread", worker_threads = 3)]
+                async fn direct_on_threads() {
+                    within(scenario(Via::Direct)).await;
+                }
+
                 #[tokio::test]
                 async fn json_rpc() {
                     within(scenario(Via::Socket(a2a_proto::Binding::JsonRpc))).await;

@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use a2a_proto::v1::{ListTasksRequest, ListTasksResponse, Task};
+use a2a_proto::v1::{ListTasksRequest, ListTasksResponse, Task, TaskState};
 use a2a_server::store::{LiveTasks, StoredTask, TaskVersion, TaskWrite};
 use a2a_server::{CallContext, MemoryStore, StoreError, TaskStore};
 use async_trait::async_trait;
@@ -17,7 +17,8 @@ struct Inner {
     /// One permit for each call that has reached a gate.
     reached: Semaphore,
     open: Notify,
-    log: watch::Sender<Vec<String>>,
+    log: Mutex<Vec<String>>,
+    written: watch::Sender<Vec<TaskState>>,
 }
 
 /// Where a fault stands.
@@ -57,7 +58,8 @@ impl GatedStore {
             script: Mutex::default(),
             reached: Semaphore::new(0),
             open: Notify::new(),
-            log: watch::Sender::new(Vec::new()),
+            log: Mutex::default(),
+            written: watch::Sender::new(Vec::new()),
         }))
     }
 
@@ -78,21 +80,18 @@ impl GatedStore {
 
     /// What was called, in order.
     pub(crate) fn log(&self) -> Vec<String> {
-        self.0.log.borrow().clone()
+        self.0.log.lock().unwrap().clone()
     }
 
-    /// Waits until that has been called. What follows in the same step has happened when this returns: the tests run
-    /// on one thread.
-    pub(crate) async fn noted(&self, line: &str) {
-        let mut log = self.0.log.subscribe();
-        let called = log
-            .wait_for(|log| log.iter().any(|noted| noted == line))
-            .await;
-        called.unwrap();
+    /// Waits until a task has been stored in that state.
+    pub(crate) async fn wrote(&self, state: TaskState) {
+        let mut written = self.0.written.subscribe();
+        let wrote = written.wait_for(|states| states.contains(&state)).await;
+        wrote.unwrap();
     }
 
     pub(crate) fn note(&self, line: impl Into<String>) {
-        self.0.log.send_modify(|log| log.push(line.into()));
+        self.0.log.lock().unwrap().push(line.into());
     }
 
     /// What is stored, whoever asks.
@@ -161,8 +160,12 @@ impl TaskStore for GatedStore {
         write: TaskWrite<'_>,
     ) -> Result<TaskVersion, StoreError> {
         self.note(format!("update {}", write.task.state().as_str_name()));
-        self.at(Point::Update, self.0.memory.update(cx, write))
-            .await
+        let state = write.task.state();
+        let written = self
+            .at(Point::Update, self.0.memory.update(cx, write))
+            .await?;
+        self.0.written.send_modify(|states| states.push(state));
+        Ok(written)
     }
 
     async fn get(&self, cx: &CallContext, id: &str) -> Result<Option<StoredTask>, StoreError> {
