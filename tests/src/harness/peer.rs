@@ -7,7 +7,7 @@ use a2a_proto::v1::{
     CancelTaskRequest, GetTaskRequest, ListTasksRequest, ListTasksResponse, SendMessageRequest,
     SendMessageResponse, StreamResponse, SubscribeToTaskRequest, Task, TaskState,
 };
-use a2a_proto::{A2aError, Binding, Method};
+use a2a_proto::{A2aError, Binding, Method, Struct};
 use a2a_server::{Agent, AgentBuilder, CallContext, RequestHandler, SendReply, Server};
 use futures::StreamExt as _;
 
@@ -144,10 +144,24 @@ impl Peer {
     }
 
     pub(crate) async fn cancel(&self, id: &str) -> Result<Task, A2aError> {
-        let request = CancelTaskRequest {
+        self.canceled(CancelTaskRequest {
             id: id.to_owned(),
             ..Default::default()
-        };
+        })
+        .await
+    }
+
+    /// Cancels and says why.
+    pub(crate) async fn cancel_with(&self, id: &str, why: Struct) -> Result<Task, A2aError> {
+        self.canceled(CancelTaskRequest {
+            id: id.to_owned(),
+            metadata: Some(why),
+            ..Default::default()
+        })
+        .await
+    }
+
+    async fn canceled(&self, request: CancelTaskRequest) -> Result<Task, A2aError> {
         match self {
             Self::Direct(agent) => {
                 let cx = CallContext::new(Method::CancelTask);
