@@ -5,6 +5,7 @@ mod harness;
 
 mod boundary;
 mod cancel;
+mod coverage;
 mod endings;
 mod faults;
 mod hitl;

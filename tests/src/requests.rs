@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use a2a_proto::ErrorCode;
 use a2a_proto::v1::{
-    ListTasksRequest, Message, Part, SendMessageConfiguration, SendMessageRequest, TaskState,
+    AgentExtension, ListTasksRequest, Message, Part, SendMessageConfiguration, SendMessageRequest,
+    TaskState,
 };
-use a2a_server::{Agent, AgentBuilder, EventSink, ExecutionContext, executor_fn};
+use a2a_server::{Agent, AgentBuilder, EventSink, ExecutionContext, Extension, executor_fn};
 
 use crate::harness::*;
 
@@ -158,5 +159,31 @@ for_each_binding! {
         };
         let hooked = SendMessageRequest { configuration: Some(configuration), ..ask("go") };
         assert_eq!(peer.run(hooked).await.unwrap_err().code(), ErrorCode::PushNotificationNotSupported);
+    }
+
+    async fn ext_01_06_extensions_are_declared_and_asked_for_by_choice_only(via: Via) {
+        let asked = || Agent::builder(executor_fn(|cx: ExecutionContext, out: EventSink| async move {
+            Ok(out.reply(format!("asked for {}", cx.requested_extensions().len())).await?)
+        }));
+        let plain = via.serve(asked()).await;
+        assert_eq!(plain.run(ask("go")).await.unwrap().artifact_text(), "asked for 0");
+        assert!(plain.extensions().is_empty());
+        let declaration = AgentExtension {
+            uri: "https://example.com/ext/declared".into(),
+            description: "says what it is".into(),
+            required: false,
+            params: Some(a2a_proto::Struct::from_iter([("level", 3)])),
+        };
+        let declared = via.serve(asked().extension(Declared(declaration.clone()))).await;
+        assert_eq!(declared.run(ask("go")).await.unwrap().artifact_text(), "asked for 0");
+        assert_eq!(declared.extensions(), [declaration]);
+    }
+}
+
+struct Declared(AgentExtension);
+
+impl Extension for Declared {
+    fn declaration(&self) -> AgentExtension {
+        self.0.clone()
     }
 }

@@ -268,7 +268,7 @@ for_each_binding! {
         let mut events = peer.stream(sent).await.unwrap();
         let task = events.snapshot().await;
         assert_eq!(task.history[0].metadata, message.metadata);
-        assert_eq!(task.history[0].parts, [part.clone()]);
+        assert_eq!(task.history[0].parts, std::slice::from_ref(&part));
         let Some(Payload::ArtifactUpdate(update)) = events.event().await.payload else {
             panic!("not an artifact")
         };

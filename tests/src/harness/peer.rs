@@ -4,8 +4,9 @@ use std::sync::Arc;
 use a2a_client::Client;
 use a2a_proto::v1::send_message_response::Payload;
 use a2a_proto::v1::{
-    CancelTaskRequest, GetTaskRequest, ListTasksRequest, ListTasksResponse, SendMessageRequest,
-    SendMessageResponse, StreamResponse, SubscribeToTaskRequest, Task, TaskState,
+    AgentExtension, CancelTaskRequest, GetTaskRequest, ListTasksRequest, ListTasksResponse,
+    SendMessageRequest, SendMessageResponse, StreamResponse, SubscribeToTaskRequest, Task,
+    TaskState,
 };
 use a2a_proto::{A2aError, Binding, Method, Struct};
 use a2a_server::{Agent, AgentBuilder, CallContext, RequestHandler, SendReply, Server};
@@ -169,6 +170,15 @@ impl Peer {
             }
             Self::Socket { client, .. } => client.cancel_task(request).await.map_err(protocol),
         }
+    }
+
+    /// The extensions that the card announces.
+    pub(crate) fn extensions(&self) -> Vec<AgentExtension> {
+        let card = match self {
+            Self::Direct(agent) => agent.card().clone(),
+            Self::Socket { client, .. } => client.card().expect("a card").as_ref().clone(),
+        };
+        card.capabilities.unwrap_or_default().extensions
     }
 
     pub(crate) async fn shutdown(&self) {

@@ -1,0 +1,98 @@
+//! COVERAGE.md is true: every requirement has its row, and every test that a row names exists.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const COVERAGE: &str = include_str!("../COVERAGE.md");
+const REQUIREMENTS: &str = include_str!("../data/requirements.txt");
+
+struct Row<'a> {
+    id: &'a str,
+    tests: Vec<&'a str>,
+    remark: &'a str,
+}
+
+fn rows() -> Vec<Row<'static>> {
+    let lines = COVERAGE.lines().filter(|line| line.starts_with("| "));
+    let rows = lines.skip(1).map(|line| {
+        let cells: Vec<&str> = line.trim_matches('|').split(" |").map(str::trim).collect();
+        let [id, _side, tests, remark] = cells[..] else {
+            panic!("not four cells: {line}");
+        };
+        Row {
+            id,
+            tests: tests
+                .split('`')
+                .filter(|name| !name.trim().is_empty())
+                .collect(),
+            remark,
+        }
+    });
+    rows.collect()
+}
+
+/// The names of the functions in all sources of the workspace that tests are written in.
+fn functions() -> BTreeSet<String> {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the workspace");
+    let mut names = BTreeSet::new();
+    for member in [
+        "a2a-proto",
+        "a2a-client",
+        "a2a-server",
+        "kagent-ext",
+        "examples",
+        "tests",
+    ] {
+        for path in sources(&workspace.join(member)) {
+            let source = fs::read_to_string(&path).expect("a source is UTF-8");
+            let found = source.split("fn ").skip(1).filter_map(|rest| {
+                let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')?;
+                rest[end..].starts_with('(').then(|| rest[..end].to_owned())
+            });
+            names.extend(found);
+        }
+    }
+    names
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder of the workspace") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() && !path.ends_with("generated") && !path.ends_with("target") {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+#[test]
+fn every_requirement_has_one_row_with_tests_or_a_reason() {
+    let rows = rows();
+    let ids: Vec<&str> = rows.iter().map(|row| row.id).collect();
+    let required: Vec<&str> = REQUIREMENTS.lines().collect();
+    assert_eq!(ids, required);
+    let empty = rows
+        .iter()
+        .filter(|row| row.tests.is_empty() && row.remark.is_empty());
+    assert_eq!(empty.map(|row| row.id).collect::<Vec<_>>(), [""; 0]);
+}
+
+#[test]
+fn every_test_that_a_row_names_exists() {
+    let functions = functions();
+    for row in rows() {
+        for test in row.tests {
+            assert!(
+                functions.contains(test),
+                "{}: there is no test `{test}`",
+                row.id
+            );
+        }
+    }
+}
