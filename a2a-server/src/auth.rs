@@ -1,15 +1,34 @@
 //! Who calls.
 
-use std::fmt;
+mod bearer;
 
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use a2a_proto::v1::AgentCard;
 use async_trait::async_trait;
+
+pub use bearer::BearerTokens;
 
 /// The caller of an operation, as the [`Authenticator`] found it.
 ///
-/// Tasks belong to the principal that created them: to any other they do not exist (A2A 1.0 §13.1).
-#[derive(Clone, PartialEq, Eq, Hash, Default)]
+/// Tasks belong to the principal that created them: to any other they do not exist (A2A 1.0 §13.1). Two principals are
+/// the same when their names are; what else is attached to them does not count.
+///
+/// ```
+/// use a2a_server::Principal;
+///
+/// #[derive(Clone)]
+/// struct Roles(Vec<String>);
+///
+/// let principal = Principal::named("alice").with(Roles(vec!["admin".into()]));
+/// assert_eq!(principal.get::<Roles>().unwrap().0, ["admin"]);
+/// assert_eq!(principal, Principal::named("alice"));
+/// ```
+#[derive(Clone, Default)]
 pub struct Principal {
     name: Option<String>,
+    attached: http::Extensions,
 }
 
 impl Principal {
@@ -24,13 +43,41 @@ impl Principal {
     pub fn named(name: impl Into<String>) -> Self {
         Self {
             name: Some(name.into()),
+            attached: http::Extensions::new(),
         }
+    }
+
+    /// Attaches what the authenticator knows besides, such as roles or claims, for the executor to read.
+    #[must_use]
+    pub fn with<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
+        self.attached.insert(value);
+        self
     }
 
     /// The name; `None` for the anonymous caller.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
+    }
+
+    /// What was attached of this type.
+    #[must_use]
+    pub fn get<T: Clone + Send + Sync + 'static>(&self) -> Option<&T> {
+        self.attached.get()
+    }
+}
+
+impl PartialEq for Principal {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Principal {}
+
+impl Hash for Principal {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
     }
 }
 
@@ -76,4 +123,10 @@ pub trait Authenticator: Send + Sync + 'static {
     ///
     /// When the caller is turned away.
     async fn authenticate(&self, parts: &http::request::Parts) -> Result<Principal, AuthError>;
+
+    /// Says in the agent's card how callers prove who they are: schemes, and which of them are needed. By default the
+    /// card stays as it was configured.
+    fn announce(&self, card: &mut AgentCard) {
+        let _ = card;
+    }
 }

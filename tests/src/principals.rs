@@ -6,30 +6,19 @@ use a2a_proto::v1::{
     SubscribeToTaskRequest, Task, TaskState,
 };
 use a2a_proto::{Binding, ErrorCode};
+use a2a_server::auth::BearerTokens;
 use a2a_server::{
-    Agent, AgentBuilder, AuthError, Authenticator, CallContext, EventSink, ExecutionContext,
-    Principal, Server, executor_fn,
+    Agent, AgentBuilder, CallContext, EventSink, ExecutionContext, Principal, Server, executor_fn,
 };
-use async_trait::async_trait;
 
 use crate::harness::*;
 
 const BINDINGS: [Binding; 3] = [Binding::JsonRpc, Binding::HttpJson, Binding::Grpc];
 
-/// Takes the bearer token for the caller's name.
-struct TokenIsName;
-
-#[async_trait]
-impl Authenticator for TokenIsName {
-    async fn authenticate(&self, parts: &http::request::Parts) -> Result<Principal, AuthError> {
-        let header = parts.headers.get("authorization");
-        match header.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer ")) {
-            Some(name) => Ok(Principal::named(name)),
-            None => Err(AuthError::Unauthenticated {
-                challenge: "Bearer".to_owned(),
-            }),
-        }
-    }
+/// Each caller's token is its name.
+fn tokens() -> BearerTokens {
+    let names = ["alice", "bob", "nobody"];
+    BearerTokens::new(names.map(|name| (name, Principal::named(name))))
 }
 
 /// Asks; on the answer it says how many messages it knows of the context's earlier tasks.
@@ -43,7 +32,7 @@ fn asks() -> AgentBuilder {
             Ok(out.input_required(Message::agent("which?")).await?)
         },
     ))
-    .authenticator(TokenIsName)
+    .authenticator(tokens())
 }
 
 async fn caller(server: &Server, binding: Binding, name: &str, tenant: &str) -> Client {

@@ -160,7 +160,8 @@ impl AgentBuilder {
         self
     }
 
-    /// Sets who finds out who calls. Without one all callers are the anonymous principal.
+    /// Sets who finds out who calls, such as [`BearerTokens`](crate::auth::BearerTokens). Without one all callers are
+    /// the anonymous principal.
     pub fn authenticator(mut self, authenticator: impl Authenticator) -> Self {
         self.serving.authenticator = Some(Arc::new(authenticator));
         self
@@ -324,6 +325,9 @@ impl AgentBuilder {
             extensions,
             extended_agent_card: Some(self.extended_card.is_some()),
         });
+        if let Some(authenticator) = &self.serving.authenticator {
+            authenticator.announce(&mut card);
+        }
         card
     }
 }
