@@ -31,6 +31,7 @@
 //! | `grpc` | yes | the gRPC binding and its health service |
 //! | `jsonrpc` | yes | the JSON-RPC binding |
 //! | `rest` | yes | the HTTP+JSON binding |
+//! | `testing` | no | [`testing`]: helpers for the tests of agents and of stores |
 //!
 //! # Cancel safety
 //!
@@ -67,6 +68,9 @@ mod router;
 mod serve;
 mod sink;
 pub mod store;
+#[cfg(feature = "testing")]
+#[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
+pub mod testing;
 mod trace;
 mod version;
 

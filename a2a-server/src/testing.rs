@@ -1,0 +1,3 @@
+//! For the tests of agents and of stores.
+
+pub mod store;
