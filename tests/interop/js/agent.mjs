@@ -14,13 +14,14 @@ import { sdkVersion } from './sdk.mjs';
 
 const LIFETIME_MS = 10 * 60 * 1000;
 const LOOPBACK = '127.0.0.1';
+const MAX_GRPC_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 const httpServer = http.createServer();
 httpServer.listen(0, LOOPBACK);
 await once(httpServer, 'listening');
 const url = `http://${LOOPBACK}:${httpServer.address().port}`;
 
-const grpcServer = new grpc.Server();
+const grpcServer = new grpc.Server({ 'grpc.max_receive_message_length': MAX_GRPC_MESSAGE_BYTES });
 const bind = promisify(grpcServer.bindAsync.bind(grpcServer));
 const grpcPort = await bind(`${LOOPBACK}:0`, grpc.ServerCredentials.createInsecure());
 
@@ -36,6 +37,7 @@ const requestHandler = new DefaultRequestHandler(
 );
 
 const app = express();
+app.set('env', 'production'); // Else its error pages show stacks with paths of this machine.
 const userBuilder = UserBuilder.noAuthentication;
 app.use('/.well-known/agent-card.json', agentCardHandler({ agentCardProvider: requestHandler }));
 app.use('/rpc', jsonRpcHandler({ requestHandler, userBuilder }));
