@@ -1,4 +1,4 @@
-import { Role, TaskState } from '@a2a-js/sdk';
+import { Role } from '@a2a-js/sdk';
 import { AgentEvent } from '@a2a-js/sdk/server';
 import { randomUUID } from 'node:crypto';
 import { textPart } from '../values.mjs';
@@ -18,7 +18,7 @@ export class Reply {
    * Publishes the task, which the SDK wants first, also when the task goes on. A task that goes on says WORKING
    * at once, since the SDK ends a stream at a task that still asks for input.
    *
-   * @param {TaskState} state
+   * @param {import('@a2a-js/sdk').TaskState} state
    */
   task(state) {
     const { taskId: id, contextId, task, userMessage } = this.request;
@@ -27,7 +27,7 @@ export class Reply {
     this.bus.publish(AgentEvent.task({ ...begun, status: this.#status(state) }));
   }
 
-  /** @param {TaskState} state @param {string} [text] */
+  /** @param {import('@a2a-js/sdk').TaskState} state @param {string} [text] */
   status(state, text) {
     const { taskId, contextId } = this.request;
     const status = this.#status(state, text);
@@ -71,5 +71,3 @@ export class Reply {
     };
   }
 }
-
-export { TaskState };

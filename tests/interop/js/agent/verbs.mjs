@@ -1,6 +1,6 @@
+import { TaskState } from '@a2a-js/sdk';
 import { ALL_BYTES, DATA, ECHO_EXTENSION, dataPart, firstText, rawPart, textPart, urlPart } from '../values.mjs';
 import { aborted } from './gates.mjs';
-import { TaskState } from './reply.mjs';
 
 /**
  * @typedef {object} Run

@@ -47,7 +47,7 @@ async function card({ card: { name, version, supportedInterfaces, capabilities }
   assert.equal(capabilities?.streaming, true);
   const extension = capabilities.extensions.find(({ uri }) => uri === ECHO_EXTENSION);
   assert.ok(extension, 'the echo extension is missing');
-  assert.equal(extension.required, false);
+  assert.ok(!extension.required, 'the echo extension is required');
 }
 
 async function cardExtended(peer) {
