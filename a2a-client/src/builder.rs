@@ -12,6 +12,8 @@ use crate::error::{Error, Result};
 use crate::interceptor::Interceptor;
 use crate::route::{Route, Routes};
 use crate::transport::http::{Http, printable};
+#[cfg(feature = "in-process")]
+use crate::transport::in_process::InProcess;
 use crate::transport::{self, Transport};
 use crate::{CallContext, Client, card, select};
 
@@ -165,6 +167,47 @@ impl ClientBuilder {
         self
     }
 
+    /// Calls a service in this process in place of the network: an agent's `into_service()`, an axum router, or any
+    /// other tower service of HTTP requests. So an agent is tested without a socket.
+    ///
+    /// The bindings are JSON-RPC and HTTP+JSON. URLs are what the service takes them for; where the card names no
+    /// interface, as that of an agent that was never bound, both are taken to be at the URL that is connected to.
+    ///
+    /// ```no_run
+    /// # async fn run<S>(router: S) -> a2a_client::Result<()>
+    /// # where
+    /// #     S: tower_service::Service<
+    /// #             http::Request<reqwest::Body>,
+    /// #             Response = http::Response<reqwest::Body>,
+    /// #             Error = std::convert::Infallible,
+    /// #             Future: Send,
+    /// #         > + Clone + Send + Sync + 'static,
+    /// # {
+    /// # use a2a_client::Client;
+    /// let client = Client::builder().in_process(router).connect("http://agent").await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "in-process")]
+    pub fn in_process<S, B>(mut self, service: S) -> Self
+    where
+        S: tower_service::Service<
+                http::Request<reqwest::Body>,
+                Response = http::Response<B>,
+                Future: Send,
+                Error: Into<crate::error::BoxError>,
+            > + Clone
+            + Send
+            + Sync
+            + 'static,
+        B: http_body::Body<Data = bytes::Bytes, Error: Into<crate::error::BoxError>>
+            + Send
+            + 'static,
+    {
+        self.http = Some(Http::InProcess(InProcess::new(service)));
+        self
+    }
+
     /// Fetches the card of the agent at that URL and makes a client for it.
     ///
     /// The URL is the agent's base URL or that of the card itself; without a scheme it is https,
@@ -178,6 +221,11 @@ impl ClientBuilder {
         self.check()?;
         let http = self.http()?;
         let card = card::fetch(&http, url.as_ref(), &self.context, self.limits.read_call).await?;
+        #[cfg(feature = "in-process")]
+        let card = match http {
+            Http::InProcess(_) => select::in_process(card, url.as_ref()),
+            Http::Network(_) => card,
+        };
         self.with_card(card, Some(http))
     }
 

@@ -25,6 +25,7 @@
 //! | `grpc` | yes | the gRPC binding |
 //! | `jsonrpc` | yes | the JSON-RPC binding |
 //! | `rest` | yes | the HTTP+JSON binding |
+//! | `in-process` | no | calls to a service in the same process: `ClientBuilder::in_process` |
 //!
 //! TLS is rustls with ring, set up for this client alone: a process needs no default provider, and none is installed.
 //!

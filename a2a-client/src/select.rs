@@ -33,6 +33,20 @@ pub(crate) fn candidates(
     Ok(found)
 }
 
+/// The card of a service in this process: of its interfaces those over HTTP, and both of them at its URL where it names
+/// none.
+#[cfg(feature = "in-process")]
+pub(crate) fn in_process(card: DecodedCard, url: &str) -> DecodedCard {
+    let mut card = card.into_card();
+    let interfaces = &mut card.supported_interfaces;
+    if interfaces.is_empty() {
+        let both = [Binding::JsonRpc, Binding::HttpJson];
+        interfaces.extend(both.map(|binding| AgentInterface::new(url, binding)));
+    }
+    interfaces.retain(|interface| interface.binding() != Some(Binding::Grpc));
+    card.into()
+}
+
 /// The bindings that this build has.
 pub(crate) const AVAILABLE: &[Binding] = &[
     #[cfg(feature = "grpc")]

@@ -3,6 +3,8 @@
 #[cfg(feature = "grpc")]
 pub(crate) mod grpc;
 pub(crate) mod http;
+#[cfg(feature = "in-process")]
+pub(crate) mod in_process;
 #[cfg(feature = "jsonrpc")]
 pub(crate) mod jsonrpc;
 #[cfg(feature = "rest")]

@@ -9,6 +9,7 @@ mod coverage;
 mod endings;
 mod faults;
 mod hitl;
+mod in_process;
 mod messages;
 mod principals;
 mod races;

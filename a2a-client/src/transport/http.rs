@@ -6,6 +6,8 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use reqwest::{Body, Client, Url, redirect};
 
+#[cfg(feature = "in-process")]
+use super::in_process::InProcess;
 use super::tls;
 use crate::CallContext;
 use crate::builder::{CONNECTION_WINDOW, Limits, STREAM_WINDOW, TCP_KEEPALIVE_RETRIES};
@@ -14,9 +16,13 @@ use crate::error::{BoxError, Error, Kind, Result};
 /// An answer whose body has not been read.
 pub(crate) type Response = http::Response<Body>;
 
-/// The HTTP client.
+/// The HTTP client, or what stands in its place.
 #[derive(Clone, Debug)]
-pub(crate) struct Http(Client);
+pub(crate) enum Http {
+    Network(Client),
+    #[cfg(feature = "in-process")]
+    InProcess(InProcess),
+}
 
 /// A request to be made.
 pub(crate) struct Request<'a> {
@@ -44,7 +50,7 @@ impl Http {
             .tcp_keepalive_retries(TCP_KEEPALIVE_RETRIES)
             .redirect(redirect::Policy::custom(same_origin))
             .build()
-            .map(Self)
+            .map(Self::Network)
             .map_err(|error| Error::builder("the HTTP client can't be set up").with_source(error))
     }
 
@@ -62,15 +68,25 @@ impl Http {
                 .or_insert(HeaderValue::from_static("application/json"));
         }
         *outgoing.body_mut() = request.body.map(Body::from);
-        let response = self.0.execute(outgoing).await.map_err(send_error)?;
-        Ok(response.into())
+        match self {
+            Self::Network(client) => match client.execute(outgoing).await {
+                Ok(response) => Ok(response.into()),
+                Err(error) => Err(send_error(error)),
+            },
+            #[cfg(feature = "in-process")]
+            Self::InProcess(service) => {
+                let outgoing = ::http::Request::try_from(outgoing).map_err(send_error)?;
+                let answer = service.call(outgoing).await;
+                answer.map_err(|error| Error::new(Kind::Transport).with_source(error))
+            }
+        }
     }
 }
 
 /// A client as the caller has set it up.
 impl From<Client> for Http {
     fn from(client: Client) -> Self {
-        Self(client)
+        Self::Network(client)
     }
 }
 
