@@ -1,5 +1,7 @@
 import { ECHO_EXTENSION } from '../values.mjs';
 
+const MODES = ['text/plain', 'application/json', 'application/octet-stream', 'image/png'];
+
 /** @param {string} id */
 function skill(id) {
   return {
@@ -47,8 +49,8 @@ export function publicCard(url, grpcAddress) {
     },
     securitySchemes: {},
     securityRequirements: [],
-    defaultInputModes: ['text/plain'],
-    defaultOutputModes: ['text/plain'],
+    defaultInputModes: MODES,
+    defaultOutputModes: MODES,
     skills: [skill('verbs')],
     signatures: [],
   };
