@@ -86,10 +86,15 @@ impl Agent {
 
     /// Serves the agent on an address such as `127.0.0.1:0`, all bindings on one port.
     ///
+    /// Tasks that an earlier process left running are set FAILED before; without `bind` it happens at the first call.
+    ///
     /// # Errors
     ///
     /// When the address can't be listened on.
     pub async fn bind(&self, address: impl fmt::Display) -> Result<Server, ServeError> {
+        if let Err(error) = self.0.engine.ready().await {
+            tracing::warn!(error = %error, "the task store can't be read yet; each call tries again");
+        }
         self.endpoint().bind(address).await
     }
 

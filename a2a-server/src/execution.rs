@@ -13,6 +13,7 @@ mod normalize;
 mod placement;
 mod policy;
 mod recover;
+mod restart;
 mod run;
 mod state;
 
@@ -22,7 +23,7 @@ use std::time::Duration;
 
 use a2a_proto::A2aError;
 use a2a_proto::v1::{Message, SendMessageRequest, StreamResponse, Task};
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{OnceCell, Semaphore, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -34,7 +35,7 @@ use crate::store::{LiveTasks, TaskStore};
 pub(crate) use bus::Window;
 pub(crate) use catch::{catch, catch_now};
 pub(crate) use control::Control;
-pub(crate) use deliver::{Begun, Join, Joined, unreadable};
+pub(crate) use deliver::{Begun, Join, Joined};
 pub(crate) use emit::SinkTarget;
 pub(crate) use entry::{EntryRef, Registry};
 pub(crate) use normalize::new_id;
@@ -56,6 +57,8 @@ pub(crate) struct Shared {
     registry: Arc<Registry>,
     placement: Arc<dyn Placement>,
     slots: Arc<Semaphore>,
+    /// Set when what an earlier process left running has been failed.
+    ready: OnceCell<()>,
     /// Owns every task that the engine starts.
     tracker: TaskTracker,
     /// Set when no new call is taken any more.
@@ -85,14 +88,11 @@ impl Engine {
             registry,
             placement,
             slots,
+            ready: OnceCell::new(),
             tracker: TaskTracker::new(),
             draining: CancellationToken::new(),
             aborting: CancellationToken::new(),
         }))
-    }
-
-    pub(crate) fn store(&self) -> &Arc<dyn TaskStore> {
-        &self.0.store
     }
 
     /// Runs a step that must not be cut off half-way: to the end right here if it never waits, and otherwise on a

@@ -2,6 +2,8 @@
 
 pub(crate) mod listing;
 mod memory;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 
 use std::error::Error;
 use std::fmt;
@@ -14,6 +16,9 @@ use crate::context::CallContext;
 use crate::execution::Registry;
 
 pub use memory::{MemoryStore, Retention};
+#[cfg(feature = "sqlite")]
+#[cfg_attr(docsrs, doc(cfg(feature = "sqlite")))]
+pub use sqlite::{OpenError, SqliteStore};
 
 /// The version of a stored task, for optimistic concurrency. Its number means something to the store only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -72,6 +77,27 @@ impl<'a> TaskWrite<'a> {
             task,
             events,
             expected,
+        }
+    }
+}
+
+/// A task that is stored as running though nobody works on it any more.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Abandoned {
+    /// A call in the name of its owner.
+    pub call: CallContext,
+    /// Its id.
+    pub task_id: String,
+}
+
+impl Abandoned {
+    /// The task with that id, which the principal and tenant of the call own.
+    #[must_use]
+    pub fn new(call: CallContext, task_id: impl Into<String>) -> Self {
+        Self {
+            call,
+            task_id: task_id.into(),
         }
     }
 }
@@ -196,6 +222,18 @@ pub trait TaskStore: Send + Sync + 'static {
         Ok(())
     }
 
+    /// The tasks that are stored as SUBMITTED or WORKING though the process that worked on them has ended. Before its
+    /// first call an engine asks for them and sets them FAILED.
+    ///
+    /// A store that can't tell, or whose tasks other processes work on, has none to name: the default.
+    ///
+    /// # Errors
+    ///
+    /// When the store fails. The engine refuses calls as long as it does.
+    async fn abandoned(&self) -> Result<Vec<Abandoned>, StoreError> {
+        Ok(Vec::new())
+    }
+
     /// Told once which tasks somebody is busy with: a store that evicts must leave these alone.
     fn serve(&self, live: LiveTasks) {
         let _ = live;
@@ -242,6 +280,10 @@ impl<T: TaskStore + ?Sized> TaskStore for Arc<T> {
         version: TaskVersion,
     ) -> Result<(), StoreError> {
         (**self).settle(cx, id, version).await
+    }
+
+    async fn abandoned(&self) -> Result<Vec<Abandoned>, StoreError> {
+        (**self).abandoned().await
     }
 
     fn serve(&self, live: LiveTasks) {

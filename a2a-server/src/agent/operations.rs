@@ -14,7 +14,7 @@ use futures_core::Stream;
 use super::Agent;
 use crate::context::CallContext;
 use crate::event::{Event, EventStream};
-use crate::execution::{Begun, Join, Joined, unreadable};
+use crate::execution::{Begun, Join, Joined};
 use crate::handler::{RequestHandler, SendReply, TaskReply, push_not_supported};
 
 #[async_trait]
@@ -82,11 +82,7 @@ impl RequestHandler for Agent {
             page_size: Some(request.page_size.unwrap_or(DEFAULT_PAGE)),
             ..request
         };
-        let engine = &self.0.engine;
-        engine
-            .guarded(engine.store().list(&cx, &request))
-            .await
-            .map_err(unreadable)
+        self.0.engine.list(&cx, &request).await
     }
 
     async fn cancel_task(

@@ -25,6 +25,7 @@ impl Engine {
         request: CancelTaskRequest,
     ) -> Result<Arc<Task>, A2aError> {
         self.refuse_when_draining()?;
+        self.ready().await?;
         let entry = self.enter(&call, &request.id).await?;
         let state = entry.lock().await;
         let (engine, held) = (self.clone(), entry.clone());

@@ -75,6 +75,7 @@ impl Engine {
         join: Join,
     ) -> Result<Begun, A2aError> {
         self.refuse_when_draining()?;
+        self.ready().await?;
         let message = request.message.take().unwrap_or_default();
         if message.task_id.is_empty() {
             self.begin_task(call, request, message, join).await

@@ -51,7 +51,10 @@ impl Engine {
     async fn reconcile(self, entry: EntryRef, call: CallContext) {
         let mut delay = FIRST_DELAY;
         loop {
-            match self.try_reconcile(&entry, &call).await {
+            match self
+                .fail_running(&entry, &call, "the task store failed")
+                .await
+            {
                 Ok(()) => break,
                 Err(StoreError::VersionConflict | StoreError::NotFound) => {}
                 Err(error) => {
@@ -69,7 +72,13 @@ impl Engine {
         state.in_doubt = false;
     }
 
-    async fn try_reconcile(&self, entry: &EntryRef, call: &CallContext) -> Result<(), StoreError> {
+    /// Fails a task that nobody works on, if the store has it SUBMITTED or WORKING; any other state is final as it is.
+    pub(super) async fn fail_running(
+        &self,
+        entry: &EntryRef,
+        call: &CallContext,
+        reason: &str,
+    ) -> Result<(), StoreError> {
         let Some(stored) = self
             .guarded(self.0.store.get(call, entry.task_id()))
             .await?
@@ -80,11 +89,7 @@ impl Engine {
         if !matches!(task.state(), TaskState::Submitted | TaskState::Working) {
             return self.settle(entry, call, version).await;
         }
-        let failed = status_event(
-            entry,
-            TaskState::Failed,
-            Some(Message::agent("the task store failed")),
-        );
+        let failed = status_event(entry, TaskState::Failed, Some(Message::agent(reason)));
         let mut next = Task::clone(&task);
         if next.apply(&failed).is_err() {
             return Ok(());
@@ -114,6 +119,7 @@ impl Engine {
         task_id: &str,
     ) -> Result<(Arc<Task>, Joined), A2aError> {
         self.refuse_when_draining()?;
+        self.ready().await?;
         let entry = self.enter(call, task_id).await?;
         // Who holds the lock may be waiting for the store: what is published can be joined meanwhile.
         let held = match entry.try_lock() {
@@ -148,6 +154,7 @@ impl Engine {
         call: &CallContext,
         task_id: &str,
     ) -> Result<Arc<Task>, A2aError> {
+        self.ready().await?;
         let entry = self.0.registry.find(call, task_id, self.0.settings.scope);
         if let Some(task) = entry.and_then(|entry| entry.bus().task()) {
             return Ok(task);

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::fmt;
 
-use a2a_proto::v1::{ListTasksRequest, Task};
+use a2a_proto::v1::{ListTasksRequest, ListTasksResponse, Task};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
@@ -29,6 +29,11 @@ impl Cursor {
             nanos: Reverse(timestamp.nanos),
             id: Reverse(task.id.clone()),
         }
+    }
+
+    /// Seconds, nanoseconds and id: of two places the greater comes first.
+    pub(crate) fn key(&self) -> (i64, i32, &str) {
+        (self.seconds.0, self.nanos.0, &self.id.0)
     }
 
     /// Reads a page token; `None` for the empty one, which asks for the first page.
@@ -58,13 +63,38 @@ impl Cursor {
 
 impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = format!("{}.{}.{}", self.seconds.0, self.nanos.0, self.id.0);
+        let (seconds, nanos, id) = self.key();
+        let text = format!("{seconds}.{nanos}.{id}");
         f.write_str(&URL_SAFE_NO_PAD.encode(text))
     }
 }
 
+/// How many tasks a page has.
+pub(crate) fn page_size(request: &ListTasksRequest) -> usize {
+    let size = request.page_size.unwrap_or(DEFAULT_PAGE);
+    usize::try_from(size).unwrap_or_default().max(1)
+}
+
+/// A page of the tasks that were found behind the token, in order; one more than fits tells that another follows.
+pub(crate) fn page<'a>(
+    mut found: impl Iterator<Item = &'a Task>,
+    total: usize,
+    request: &ListTasksRequest,
+) -> ListTasksResponse {
+    let size = page_size(request);
+    let page: Vec<&Task> = found.by_ref().take(size).collect();
+    let last = page.last().filter(|_| found.next().is_some());
+    let next_page_token = last.map(|task| Cursor::of(task).to_string());
+    ListTasksResponse {
+        tasks: page.iter().map(|task| shown(task, request)).collect(),
+        next_page_token: next_page_token.unwrap_or_default(),
+        page_size: i32::try_from(size).unwrap_or(i32::MAX),
+        total_size: i32::try_from(total).unwrap_or(i32::MAX),
+    }
+}
+
 /// As much of a task as the request asks for.
-pub(crate) fn shown(task: &Task, request: &ListTasksRequest) -> Task {
+fn shown(task: &Task, request: &ListTasksRequest) -> Task {
     let kept = request
         .history_length
         .and_then(|length| usize::try_from(length).ok());
@@ -82,3 +112,5 @@ pub(crate) fn shown(task: &Task, request: &ListTasksRequest) -> Task {
         metadata: task.metadata.clone(),
     }
 }
+
+const DEFAULT_PAGE: i32 = 50;

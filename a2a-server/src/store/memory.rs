@@ -9,7 +9,7 @@ use a2a_proto::v1::{ListTasksRequest, ListTasksResponse, Task, TaskState};
 use async_trait::async_trait;
 use tokio::time::Instant;
 
-use super::listing::{Cursor, shown};
+use super::listing::{self, Cursor};
 use super::{LiveTasks, StoreError, StoredTask, TaskStore, TaskVersion, TaskWrite};
 use crate::context::CallContext;
 use crate::execution::TaskScope;
@@ -211,27 +211,11 @@ impl TaskStore for MemoryStore {
             .collect();
         let total = matches.len();
         matches.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
-        let size = usize::try_from(request.page_size.unwrap_or(DEFAULT_PAGE))
-            .unwrap_or_default()
-            .max(1);
-        let mut page = matches
-            .into_iter()
-            .filter(|(cursor, _)| after.as_ref().is_none_or(|after| cursor > after));
-        let shown_page: Vec<(Cursor, &Arc<Task>)> = page.by_ref().take(size).collect();
-        let more = page.next().is_some();
-        let next_page_token = shown_page
-            .last()
-            .filter(|_| more)
-            .map(|(cursor, _)| cursor.to_string());
-        Ok(ListTasksResponse {
-            tasks: shown_page
-                .iter()
-                .map(|(_, task)| shown(task, request))
-                .collect(),
-            next_page_token: next_page_token.unwrap_or_default(),
-            page_size: i32::try_from(size).unwrap_or(i32::MAX),
-            total_size: i32::try_from(total).unwrap_or(i32::MAX),
-        })
+        let page = matches
+            .iter()
+            .filter(|(cursor, _)| after.as_ref().is_none_or(|after| cursor > after))
+            .map(|(_, task)| &***task);
+        Ok(listing::page(page, total, request))
     }
 
     fn serve(&self, live: LiveTasks) {
@@ -305,8 +289,6 @@ impl Inner {
         }
     }
 }
-
-const DEFAULT_PAGE: i32 = 50;
 
 #[cfg(test)]
 mod tests;
