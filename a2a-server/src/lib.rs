@@ -46,6 +46,8 @@
 //! 1.89; raising it is a minor change.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
+// What the README shows must compile; it is no part of these pages.
+#![cfg_attr(all(doctest, feature = "sqlite"), doc = include_str!("../README.md"))]
 
 mod agent;
 pub mod auth;
