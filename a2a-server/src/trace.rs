@@ -1,8 +1,9 @@
-//! The span around a call, and the names of its fields.
+//! The spans around a call and an execution, and the names of their fields.
 
+use a2a_proto::v1::TaskState;
 use a2a_proto::{A2aError, Binding, Method};
-use tracing::Span;
 use tracing::field::Empty;
+use tracing::{Id, Span};
 
 /// The span of a call, to be closed with [`failed`] where it fails.
 pub(crate) fn call(binding: Binding, method: Method) -> Span {
@@ -33,4 +34,26 @@ pub(crate) fn failed(span: &Span, binding: Binding, error: &A2aError) {
         Binding::JsonRpc => span.record("rpc.response.status_code", code.json_rpc()),
         Binding::HttpJson => span.record("rpc.response.status_code", code.http_status()),
     };
+}
+
+/// The span of an execution. It outlives the call that started it and so is no part of that call's span; it follows from
+/// it.
+pub(crate) fn execution(agent: &str, task_id: &str, context_id: &str, cause: Option<Id>) -> Span {
+    let span = tracing::info_span!(
+        parent: None,
+        "a2a.execute",
+        otel.kind = "internal",
+        gen_ai.operation.name = "invoke_agent",
+        gen_ai.agent.name = agent,
+        gen_ai.conversation.id = context_id,
+        a2a.task.id = task_id,
+        a2a.task.state = Empty,
+    );
+    span.follows_from(cause);
+    span
+}
+
+/// Notes the state in which an execution left its task.
+pub(crate) fn left_in(span: &Span, state: TaskState) {
+    span.record("a2a.task.state", state.as_str_name());
 }

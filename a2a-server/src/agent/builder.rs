@@ -267,6 +267,7 @@ impl AgentBuilder {
             false => PersistPolicy::coalesce(),
         });
         let settings = Settings {
+            agent: card.name.clone(),
             persist,
             concurrent: self.concurrent,
             lag: self.lag,

@@ -10,6 +10,7 @@ use std::time::Duration;
 use a2a_proto::A2aError;
 use a2a_proto::v1::{Message, SendMessageRequest, Task};
 use tokio::sync::{OwnedMutexGuard, OwnedSemaphorePermit, oneshot};
+use tracing::Span;
 
 use super::bus::{Outcome, Subscription, Until};
 use super::catch::catch_now;
@@ -269,7 +270,9 @@ impl Engine {
             signals: signals.clone(),
             hold,
         });
-        let drive = self.clone().drive(entry.clone(), id, cx, signals);
+        let drive = self
+            .clone()
+            .drive(entry.clone(), id, cx, signals, Span::current().id());
         self.0.tracker.spawn(drive);
     }
 

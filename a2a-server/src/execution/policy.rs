@@ -149,6 +149,8 @@ pub trait BoundaryHook: Send + Sync + 'static {
 /// All that the engine is told by its builder.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
+    /// The agent's name, for the log.
+    pub(crate) agent: String,
     pub(crate) persist: PersistPolicy,
     pub(crate) concurrent: ConcurrentMessages,
     pub(crate) lag: LagPolicy,

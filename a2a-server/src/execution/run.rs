@@ -5,6 +5,8 @@ use std::sync::Arc;
 use a2a_proto::v1::{Message, StreamResponse, TaskState};
 use a2a_proto::{A2aError, ErrorCode};
 
+use tracing::Instrument as _;
+
 use super::catch::{Panicked, catch, catch_now};
 use super::commit::Ending;
 use super::emit::SinkTarget;
@@ -13,6 +15,7 @@ use super::state::{RunId, Signals, Stage, State};
 use super::{Engine, EntryRef, shutting_down};
 use crate::executor::{AgentError, CancelReason, ExecutionContext};
 use crate::sink::EventSink;
+use crate::trace;
 
 /// How an execution came to its end.
 enum End {
@@ -37,16 +40,15 @@ impl Engine {
         mut id: RunId,
         mut cx: ExecutionContext,
         mut signals: Signals,
+        mut cause: Option<tracing::Id>,
     ) {
+        let agent = &self.0.settings.agent;
         loop {
-            let end = self.execute(&entry, id, &cx, &signals).await;
-            let held = self.0.settings.boundary.hold;
-            if held {
-                self.finish_extensions(&cx).await;
-            }
-            let next = self.finish(&entry, id, &cx, end).await;
-            if !held {
-                self.finish_extensions(&cx).await;
+            let span = trace::execution(agent, cx.task_id(), cx.context_id(), cause.take());
+            let execution = self.run_once(&entry, id, &cx, &signals);
+            let next = execution.instrument(span.clone()).await;
+            if let Some(task) = entry.bus().task() {
+                trace::left_in(&span, task.state());
             }
             match next {
                 Next::Nothing => break,
@@ -63,6 +65,25 @@ impl Engine {
             self.follow_if_read(&entry, &mut state, &call);
             state.release();
         }
+    }
+
+    async fn run_once(
+        &self,
+        entry: &EntryRef,
+        id: RunId,
+        cx: &ExecutionContext,
+        signals: &Signals,
+    ) -> Next {
+        let end = self.execute(entry, id, cx, signals).await;
+        let held = self.0.settings.boundary.hold;
+        if held {
+            self.finish_extensions(cx).await;
+        }
+        let next = self.finish(entry, id, cx, end).await;
+        if !held {
+            self.finish_extensions(cx).await;
+        }
+        next
     }
 
     async fn execute(
