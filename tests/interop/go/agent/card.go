@@ -11,6 +11,9 @@ const (
 	restPath    = "/rest"
 )
 
+// mediaTypes are what "echo" takes and gives back.
+var mediaTypes = []string{"text/plain", "application/json", "application/octet-stream", "image/png"}
+
 func publicCard(base, grpcAddress string) *a2a.AgentCard {
 	return &a2a.AgentCard{
 		Name:        "Go interop agent",
@@ -29,8 +32,8 @@ func publicCard(base, grpcAddress string) *a2a.AgentCard {
 				{URI: contract.EchoExtension, Description: "Tells what the caller asked for."},
 			},
 		},
-		DefaultInputModes:  []string{"text/plain"},
-		DefaultOutputModes: []string{"text/plain"},
+		DefaultInputModes:  mediaTypes,
+		DefaultOutputModes: mediaTypes,
 		Skills: []a2a.AgentSkill{
 			{ID: "verbs", Name: "Verbs", Description: "Answers a verb and its argument.", Tags: []string{"interop"}},
 		},
