@@ -10,6 +10,7 @@ mod endings;
 mod faults;
 mod hitl;
 mod in_process;
+mod limits;
 mod logs;
 mod messages;
 mod principals;
