@@ -5,6 +5,7 @@ mod texts;
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
 use a2a_proto::Method;
@@ -36,6 +37,7 @@ pub struct EventStream {
     over: bool,
     call: Option<(Method, String)>,
     activated: Extensions,
+    trailing: Option<Arc<OnceLock<Extensions>>>,
 }
 
 /// How far a stream has come.
@@ -59,7 +61,14 @@ impl EventStream {
             over: false,
             call: None,
             activated: Extensions::new(),
+            trailing: None,
         }
+    }
+
+    /// Where a transport puts the extensions that it learns of only at the end.
+    pub(crate) fn with_trailing(mut self, trailing: Arc<OnceLock<Extensions>>) -> Self {
+        self.trailing = Some(trailing);
+        self
     }
 
     /// Says which call it is, for its errors.
@@ -80,7 +89,8 @@ impl EventStream {
         self.progress.state
     }
 
-    /// The extensions that the agent said, on opening the stream, it has activated. Not every agent says it.
+    /// The extensions that the agent said it has activated. Not every agent says it, and over gRPC some say it only at
+    /// the end of the stream.
     #[must_use]
     pub fn activated_extensions(&self) -> &Extensions {
         &self.activated
@@ -171,6 +181,9 @@ impl Stream for EventStream {
             }
         };
         self.over = true;
+        if let Some(late) = self.trailing.take().as_ref().and_then(|slot| slot.get()) {
+            self.activated.extend(late.iter());
+        }
         Poll::Ready(error.map(|error| Err(self.named(error))))
     }
 }

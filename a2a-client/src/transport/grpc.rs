@@ -4,9 +4,11 @@ mod address;
 mod connect;
 
 use std::error::Error as StdError;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 
+use a2a_proto::header::Extensions;
 use a2a_proto::v1::StreamResponse;
 use a2a_proto::wire::ReplyError;
 use a2a_proto::{A2aError, Call, Method, Reply, StreamCall};
@@ -77,12 +79,18 @@ impl Grpc {
             .clone()
             .server_streaming(request, path(method), codec)
             .await;
-        let response = outcome.map_err(|status| error(status, self.limit))?;
+        let response = outcome.map_err(|status| {
+            cx.note_activated(status.metadata().as_ref());
+            error(status, self.limit)
+        })?;
         cx.note_activated(response.metadata().as_ref());
-        Ok(EventStream::new(Events {
+        let trailing = Arc::new(OnceLock::new());
+        let events = Events {
             inner: response.into_inner(),
             limit: self.limit,
-        }))
+            trailing: Arc::clone(&trailing),
+        };
+        Ok(EventStream::new(events).with_trailing(trailing))
     }
 
     fn request<M: Message>(&self, message: M, cx: &CallContext) -> Result<Request<M>> {
@@ -145,6 +153,14 @@ fn path(method: Method) -> PathAndQuery {
 struct Events {
     inner: Streaming<StreamResponse>,
     limit: usize,
+    /// Some agents name the extensions they activated only after the last event.
+    trailing: Arc<OnceLock<Extensions>>,
+}
+
+impl Events {
+    fn note_trailers(&self, trailers: &MetadataMap) {
+        let _first_counts = self.trailing.set(Extensions::of(trailers.as_ref()));
+    }
 }
 
 impl Stream for Events {
@@ -152,11 +168,22 @@ impl Stream for Events {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let item = ready!(Pin::new(&mut self.inner).poll_next(cx));
-        Poll::Ready(item.map(|event| match event {
-            Ok(event) if event.payload.is_none() => Err(ReplyError::Empty.into()),
-            Ok(event) => Ok(event),
-            Err(status) => Err(error(status, self.limit)),
-        }))
+        Poll::Ready(match item {
+            Some(Ok(event)) if event.payload.is_none() => Some(Err(ReplyError::Empty.into())),
+            Some(Ok(event)) => Some(Ok(event)),
+            Some(Err(status)) => {
+                self.note_trailers(status.metadata());
+                Some(Err(error(status, self.limit)))
+            }
+            None => {
+                // The end came with the trailers, so that there is nothing to wait for.
+                let trailers = pin!(self.inner.trailers()).poll(cx);
+                if let Poll::Ready(Ok(Some(trailers))) = trailers {
+                    self.note_trailers(&trailers);
+                }
+                None
+            }
+        })
     }
 }
 

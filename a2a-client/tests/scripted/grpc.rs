@@ -442,6 +442,34 @@ fn w10_activated_extensions_are_read_from_metadata() {
 }
 
 #[test]
+fn w10_activated_extensions_are_read_from_the_trailers_of_a_stream() {
+    let activating = |mut status: Status| {
+        status
+            .metadata_mut()
+            .insert("a2a-extensions", "u2".parse().unwrap());
+        status
+    };
+    run(async {
+        let failure = Status::from(A2aError::unsupported_operation("no"));
+        let mut replies = [activating(ok()), activating(failure)]
+            .map(|status| answer([event(task(TaskState::Completed))], status));
+        for reply in &mut replies {
+            reply
+                .headers
+                .insert("a2a-extensions", "u1".parse().unwrap());
+        }
+        let peer = Peer::start(replies).await;
+        for fails in [false, true] {
+            let mut stream = peer.client().stream_text("hi").await.unwrap();
+            stream.next().await.unwrap().unwrap();
+            assert_eq!(stream.activated_extensions().to_string(), "u1");
+            assert_eq!(stream.next().await.is_some_and(|end| end.is_err()), fails);
+            assert_eq!(stream.activated_extensions().to_string(), "u1,u2");
+        }
+    });
+}
+
+#[test]
 fn streams_that_nobody_reads_do_not_hold_up_other_calls() {
     run(async {
         let update = TaskArtifactUpdateEvent {
