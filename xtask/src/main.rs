@@ -4,11 +4,12 @@ mod bench;
 mod codegen;
 mod features;
 mod fuzz;
+mod interop;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: cargo xtask codegen [--check] | bench codec | features | fuzz SECONDS";
+const USAGE: &str = "usage: cargo xtask codegen [--check] | bench codec | features | fuzz SECONDS | interop [--prepare] [--require-all] [PEER]...";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -19,6 +20,7 @@ fn main() -> ExitCode {
         ["bench", "codec"] => bench::codec(),
         ["features"] => features::check(),
         ["fuzz", seconds] => fuzz::run(seconds),
+        ["interop", words @ ..] => interop::run(words),
         _ => Err(USAGE.into()),
     };
     match outcome {

@@ -1,0 +1,125 @@
+//! Runs every client against every agent, ours and those of the official SDKs, over each binding.
+
+mod driver;
+mod faults;
+mod judge;
+mod peer;
+mod prepare;
+mod report;
+
+use std::error::Error;
+use std::path::Path;
+
+use faults::FAULTS;
+use judge::{Judgement, Run, judge};
+use peer::Peer;
+use prepare::{Preparation, Prepared};
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+const USAGE: &str =
+    "usage: cargo xtask interop [--prepare] [--require-all] [python | js | go | rust]...";
+
+/// The names that a client of the contract takes.
+const BINDINGS: [&str; 3] = ["JSONRPC", "HTTP+JSON", "GRPC"];
+
+/// Prepares the peers and, unless that is all that is asked for, runs the matrix and writes its results.
+pub fn run(words: &[&str]) -> Result<()> {
+    let mut only_prepare = false;
+    let mut require_all = false;
+    let mut chosen = Vec::new();
+    for word in words {
+        match *word {
+            "--prepare" => only_prepare = true,
+            "--require-all" => require_all = true,
+            name => chosen.push(Peer::named(name).ok_or(USAGE)?),
+        }
+    }
+    let is_whole = chosen.is_empty();
+    if is_whole {
+        chosen.extend(Peer::ALL);
+    }
+    // Ours is on one side of every pair.
+    if !chosen.contains(&Peer::Rust) {
+        chosen.insert(0, Peer::Rust);
+    }
+    let mut prepared = Vec::new();
+    let mut missing = 0;
+    for peer in chosen {
+        match prepare::prepare(peer)? {
+            Preparation::Ready(ready) => prepared.push(ready),
+            Preparation::Missing(what) => {
+                println!("skipped: {}: needs {what}", peer.name());
+                missing += 1;
+            }
+        }
+    }
+    if require_all && missing > 0 {
+        return Err(format!("{missing} peers can't run here").into());
+    }
+    if only_prepare {
+        return Ok(());
+    }
+    let runs = run_all(&prepared)?;
+    let judgement = judge(&runs, FAULTS);
+    let file = crate::workspace_root().join("tests/interop/RESULTS.md");
+    if is_whole && missing == 0 {
+        std::fs::write(file, report::markdown(&runs, FAULTS))?;
+    } else {
+        println!("RESULTS.md stays as it is: this was not the whole matrix");
+    }
+    conclude(&judgement)
+}
+
+fn run_all(prepared: &[Prepared]) -> Result<Vec<Run>> {
+    let ours = prepared
+        .iter()
+        .find(|prepared| prepared.peer == Peer::Rust)
+        .ok_or("our own peer is not built")?;
+    let cases = driver::case_names(ours)?;
+    let logs = prepare::target().join("log");
+    std::fs::create_dir_all(&logs)?;
+    let mut runs = Vec::new();
+    // First our client, so that the version of each SDK is known from its agent.
+    for theirs in prepared {
+        runs.extend(pair(ours, theirs, &cases, &logs)?);
+    }
+    for theirs in prepared.iter().filter(|peer| peer.peer != Peer::Rust) {
+        let mut pair = pair(theirs, ours, &cases, &logs)?;
+        let sdk = runs.iter().find(|run| run.agent == theirs.peer);
+        let sdk = sdk.map(|run| run.sdk.clone()).unwrap_or_default();
+        pair.iter_mut().for_each(|run| run.sdk.clone_from(&sdk));
+        runs.extend(pair);
+    }
+    Ok(runs)
+}
+
+/// One client against one agent, over each binding.
+fn pair(client: &Prepared, agent: &Prepared, cases: &[String], logs: &Path) -> Result<Vec<Run>> {
+    let name = format!("{}-{}", client.peer.name(), agent.peer.name());
+    let running = driver::Agent::start(agent, &logs.join(format!("{name}.agent")))?;
+    let mut runs = Vec::new();
+    for binding in BINDINGS {
+        let log = logs.join(format!("{name}-{}", binding.replace('+', "-")));
+        let run = Run {
+            client: client.peer,
+            agent: agent.peer,
+            sdk: running.sdk.clone(),
+            binding,
+            verdicts: driver::drive(client, &running.url, binding, cases, &log)?,
+        };
+        println!("{}", run.summary(FAULTS));
+        runs.push(run);
+    }
+    Ok(runs)
+}
+
+fn conclude(judgement: &Judgement) -> Result<()> {
+    for line in &judgement.wrong {
+        println!("{line}");
+    }
+    match judgement.wrong.len() {
+        0 => Ok(()),
+        count => Err(format!("interop: {count} results are not as they should be").into()),
+    }
+}
