@@ -18,7 +18,7 @@ fn short_grace() -> Limits {
     Limits::default().grace(Duration::from_millis(20))
 }
 
-for_each_binding! {
+for_each_binding_and_store! {
     async fn can_01_an_executor_that_ignores_cancel_is_dropped(via: Via) {
         let dropped = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&dropped);

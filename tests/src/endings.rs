@@ -56,7 +56,7 @@ fn scripted() -> AgentBuilder {
     ))
 }
 
-for_each_binding! {
+for_each_binding_and_store! {
     async fn send_21_a_panic_fails_the_task(via: Via) {
         let peer = via.serve(scripted()).await;
         for text in ["panic", "panic after an artifact"] {
@@ -229,7 +229,7 @@ fn either() -> AgentBuilder {
     Agent::builder(executor.with_reply_mode(ReplyMode::Either))
 }
 
-for_each_binding! {
+for_each_binding_and_store! {
     async fn str_02_a_message_leaves_no_task_behind(via: Via) {
         let peer = via.serve(either()).await;
         for text in ["message", "two messages"] {

@@ -1,6 +1,7 @@
 //! How the scenarios reach an agent, and what they put behind it.
 
 mod byo;
+mod directory;
 mod peer;
 mod store;
 
@@ -12,6 +13,7 @@ use a2a_proto::v1::{
 };
 
 pub(crate) use byo::{ByoPeer, for_each_wire, run};
+pub(crate) use directory::Directory;
 pub(crate) use peer::{Peer, Via};
 pub(crate) use store::{Fault, GatedStore, Point};
 
@@ -27,7 +29,7 @@ const DEADLINE: Duration = Duration::from_secs(60);
 
 /// Makes a test for each way to reach the agent.
 macro_rules! for_each_binding {
-    ($($(#[$attribute:meta])* async fn $name:ident($via:ident: Via) $body:block)*) => {
+    (@and { $more:item } $($(#[$attribute:meta])* async fn $name:ident($via:ident: Via) $body:block)*) => {
         $(
             mod $name {
                 use super::*;
@@ -59,11 +61,32 @@ macro_rules! for_each_binding {
                 async fn grpc() {
                     within(scenario(Via::Socket(a2a_proto::Binding::Grpc))).await;
                 }
+
+                $more
             }
         )*
     };
+    ($($scenarios:tt)*) => {
+        $crate::harness::for_each_binding! { @and { const _: () = (); } $($scenarios)* }
+    };
 }
 pub(crate) use for_each_binding;
+
+/// Makes the same tests and one more, on a durable store: for scenarios that bring no store of their own.
+macro_rules! for_each_binding_and_store {
+    ($($scenarios:tt)*) => {
+        $crate::harness::for_each_binding! {
+            @and {
+                #[tokio::test]
+                async fn sqlite() {
+                    within(scenario(Via::Sqlite)).await;
+                }
+            }
+            $($scenarios)*
+        }
+    };
+}
+pub(crate) use for_each_binding_and_store;
 
 pub(crate) fn request(message: Message) -> SendMessageRequest {
     SendMessageRequest {

@@ -28,7 +28,7 @@ fn history(task: &a2a_proto::v1::Task) -> Vec<String> {
     task.history.iter().map(Message::text).collect()
 }
 
-for_each_binding! {
+for_each_binding_and_store! {
     async fn mt_01_an_answer_goes_on_with_the_task(via: Via) {
         let peer = via.serve(Agent::builder(executor_fn(|cx: ExecutionContext, out: EventSink| async move {
             match cx.task() {
@@ -242,7 +242,7 @@ for_each_binding! {
     }
 }
 
-for_each_binding! {
+for_each_binding_and_store! {
     async fn a_message_is_worked_on_although_its_caller_can_not_follow(via: Via) {
         let limits = Limits::default().subscribers_per_task(1);
         let peer = via.serve(Agent::builder(executor_fn(|cx: ExecutionContext, out: EventSink| async move {

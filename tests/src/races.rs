@@ -22,7 +22,7 @@ fn asks() -> AgentBuilder {
     ))
 }
 
-for_each_binding! {
+for_each_binding_and_store! {
     async fn can_07_cancel_races_complete(via: Via) {
         let peer = via.serve(Agent::builder(executor_fn(|cx: ExecutionContext, out: EventSink| async move {
             out.working("on it").await?;

@@ -49,7 +49,7 @@ fn texts(messages: &[Message]) -> Vec<String> {
     messages.iter().map(Message::text).collect()
 }
 
-for_each_binding! {
+for_each_binding_and_store! {
     async fn send_13_a_media_type_that_the_card_does_not_name_is_refused(via: Via) {
         let calls = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&calls);

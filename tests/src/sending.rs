@@ -35,7 +35,7 @@ fn numbered(index: usize) -> Artifact {
     Artifact::new(format!("a{index}"), [Part::text(index.to_string())])
 }
 
-for_each_binding! {
+for_each_binding_and_store! {
     async fn send_01_02_a_blocking_send_returns_the_task_at_its_end(via: Via) {
         let go = Arc::new(Semaphore::new(0));
         let peer = via.serve(gated(&go)).await;

@@ -31,7 +31,7 @@ fn burst() -> AgentBuilder {
     ))
 }
 
-for_each_binding! {
+for_each_binding_and_store! {
     async fn sub_05_a_burst_reaches_64_readers_that_join_at_random_moments(via: Via) {
         const EVENTS: usize = 10_000;
         let peer = via.serve(burst()).await;

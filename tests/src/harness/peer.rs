@@ -9,16 +9,19 @@ use a2a_proto::v1::{
     TaskState,
 };
 use a2a_proto::{A2aError, Binding, Method, Struct};
+use a2a_server::store::SqliteStore;
 use a2a_server::{Agent, AgentBuilder, CallContext, RequestHandler, SendReply, Server};
 use futures::StreamExt as _;
 
-use super::first_task;
+use super::{Directory, first_task};
 
 /// How a scenario reaches the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Via {
     /// Through the trait, in process.
     Direct,
+    /// Likewise, with the tasks in a SQLite file.
+    Sqlite,
     /// With the client, over a socket on loopback.
     Socket(Binding),
 }
@@ -26,14 +29,29 @@ pub(crate) enum Via {
 /// A served agent, and a caller of it. Cheap to clone.
 #[derive(Clone)]
 pub(crate) enum Peer {
-    Direct(Agent),
-    Socket { client: Client, server: Arc<Server> },
+    /// With the directory of the store, if it has one.
+    Direct(
+        Agent,
+        #[expect(dead_code, reason = "held, and removed with the last handle")]
+        Option<Arc<Directory>>,
+    ),
+    Socket {
+        client: Client,
+        server: Arc<Server>,
+    },
 }
 
 impl Via {
     pub(crate) async fn serve(self, builder: AgentBuilder) -> Peer {
         match self {
-            Self::Direct => Peer::Direct(builder.build().unwrap()),
+            Self::Direct => Peer::Direct(builder.build().unwrap(), None),
+            Self::Sqlite => {
+                let directory = Directory::new();
+                let file = directory.path().join("tasks.db");
+                let store = SqliteStore::open(file).await.unwrap();
+                let agent = builder.store(store).build().unwrap();
+                Peer::Direct(agent, Some(Arc::new(directory)))
+            }
             Self::Socket(binding) => {
                 let server = builder.bind("127.0.0.1:0").await.unwrap();
                 let url = format!("http://{}", server.local_addr());
@@ -58,7 +76,7 @@ impl Peer {
         request: SendMessageRequest,
     ) -> Result<SendMessageResponse, A2aError> {
         match self {
-            Self::Direct(agent) => {
+            Self::Direct(agent, _) => {
                 let cx = CallContext::new(Method::SendMessage);
                 let payload = match agent.send_message(cx, request).await? {
                     SendReply::Task(task) => Payload::Task(task.into_task()),
@@ -82,7 +100,7 @@ impl Peer {
 
     pub(crate) async fn stream(&self, request: SendMessageRequest) -> Result<Events, A2aError> {
         match self {
-            Self::Direct(agent) => {
+            Self::Direct(agent, _) => {
                 let cx = CallContext::new(Method::SendStreamingMessage);
                 Ok(Events::direct(
                     agent.send_streaming_message(cx, request).await?,
@@ -106,7 +124,7 @@ impl Peer {
             ..Default::default()
         };
         match self {
-            Self::Direct(agent) => {
+            Self::Direct(agent, _) => {
                 let cx = CallContext::new(Method::SubscribeToTask);
                 Ok(Events::direct(agent.subscribe_to_task(cx, request).await?))
             }
@@ -122,7 +140,7 @@ impl Peer {
             ..Default::default()
         };
         match self {
-            Self::Direct(agent) => {
+            Self::Direct(agent, _) => {
                 let cx = CallContext::new(Method::GetTask);
                 Ok(agent.get_task(cx, request).await?.into_task())
             }
@@ -135,7 +153,7 @@ impl Peer {
         request: ListTasksRequest,
     ) -> Result<ListTasksResponse, A2aError> {
         match self {
-            Self::Direct(agent) => {
+            Self::Direct(agent, _) => {
                 agent
                     .list_tasks(CallContext::new(Method::ListTasks), request)
                     .await
@@ -164,7 +182,7 @@ impl Peer {
 
     async fn canceled(&self, request: CancelTaskRequest) -> Result<Task, A2aError> {
         match self {
-            Self::Direct(agent) => {
+            Self::Direct(agent, _) => {
                 let cx = CallContext::new(Method::CancelTask);
                 Ok(agent.cancel_task(cx, request).await?.into_task())
             }
@@ -175,7 +193,7 @@ impl Peer {
     /// The extensions that the card announces.
     pub(crate) fn extensions(&self) -> Vec<AgentExtension> {
         let card = match self {
-            Self::Direct(agent) => agent.card().clone(),
+            Self::Direct(agent, _) => agent.card().clone(),
             Self::Socket { client, .. } => client.card().expect("a card").as_ref().clone(),
         };
         card.capabilities.unwrap_or_default().extensions
@@ -183,7 +201,7 @@ impl Peer {
 
     pub(crate) async fn shutdown(&self) {
         match self {
-            Self::Direct(agent) => agent.shutdown().await,
+            Self::Direct(agent, _) => agent.shutdown().await,
             Self::Socket { server, .. } => server.shutdown().await,
         }
     }
