@@ -84,6 +84,12 @@ impl Event {
     }
 }
 
+impl From<Event> for StreamResponse {
+    fn from(event: Event) -> Self {
+        event.response().clone()
+    }
+}
+
 impl From<StreamResponse> for Event {
     fn from(response: StreamResponse) -> Self {
         let closes = match &response.payload {

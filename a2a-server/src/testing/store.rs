@@ -23,11 +23,11 @@ use std::error::Error;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use a2a_proto::v1::{ListTasksRequest, StreamResponse, Task, TaskState, TaskStatus};
 use a2a_proto::{Method, Timestamp};
 
+use super::DEADLINE;
 use crate::auth::Principal;
 use crate::context::CallContext;
 use crate::execution::new_id;
@@ -269,6 +269,4 @@ fn fails<T: fmt::Debug>(
     }
 }
 
-/// How long a rule may take.
-const DEADLINE: Duration = Duration::from_secs(60);
 const SHOWN: usize = 600;
