@@ -2,6 +2,7 @@
 //! rules hold for callers is shown in the workspace's `tests`.
 
 mod hub;
+mod restart;
 
 use std::sync::Arc;
 use std::time::Duration;
