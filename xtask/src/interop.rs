@@ -82,29 +82,35 @@ fn run_all(prepared: &[Prepared]) -> Result<Vec<Run>> {
     let mut runs = Vec::new();
     // First our client, so that the version of each SDK is known from its agent.
     for theirs in prepared {
-        runs.extend(pair(ours, theirs, &cases, &logs)?);
+        runs.extend(pair(ours, theirs, None, &cases, &logs)?);
     }
     for theirs in prepared.iter().filter(|peer| peer.peer != Peer::Rust) {
-        let mut pair = pair(theirs, ours, &cases, &logs)?;
         let sdk = runs.iter().find(|run| run.agent == theirs.peer);
-        let sdk = sdk.map(|run| run.sdk.clone()).unwrap_or_default();
-        pair.iter_mut().for_each(|run| run.sdk.clone_from(&sdk));
+        let sdk = sdk.map(|run| run.sdk.clone());
+        let pair = pair(theirs, ours, sdk, &cases, &logs)?;
         runs.extend(pair);
     }
     Ok(runs)
 }
 
-/// One client against one agent, over each binding.
-fn pair(client: &Prepared, agent: &Prepared, cases: &[String], logs: &Path) -> Result<Vec<Run>> {
+/// One client against one agent, over each binding. The SDK that counts is that of the agent, unless another is named.
+fn pair(
+    client: &Prepared,
+    agent: &Prepared,
+    sdk: Option<String>,
+    cases: &[String],
+    logs: &Path,
+) -> Result<Vec<Run>> {
     let name = format!("{}-{}", client.peer.name(), agent.peer.name());
     let running = driver::Agent::start(agent, &logs.join(format!("{name}.agent")))?;
+    let sdk = sdk.unwrap_or_else(|| running.sdk.clone());
     let mut runs = Vec::new();
     for binding in BINDINGS {
         let log = logs.join(format!("{name}-{}", binding.replace('+', "-")));
         let run = Run {
             client: client.peer,
             agent: agent.peer,
-            sdk: running.sdk.clone(),
+            sdk: sdk.clone(),
             binding,
             verdicts: driver::drive(client, &running.url, binding, cases, &log)?,
         };

@@ -47,12 +47,13 @@ fn cell(
     notes: &mut Notes,
 ) -> String {
     match (verdict, run.fault(case, faults)) {
-        (Some(Verdict::Ok), _) => "ok".to_owned(),
+        (Some(Verdict::Ok), fault) if fault.is_none_or(|fault| !fault.sometimes) => "ok".to_owned(),
         (Some(Verdict::Skipped(reason)), _) => {
             let number = notes.number(format!("skipped ({}): {reason}", run.client.name()));
             format!("skipped [{number}]")
         }
-        (Some(Verdict::Failed(_)), Some(fault)) => {
+        // A race reads the same however it went.
+        (Some(Verdict::Ok | Verdict::Failed(_)), Some(fault)) => {
             let number = notes.number(format!("fault of {}: {}", fault.sdk, fault.reason));
             format!("known fault [{number}]")
         }

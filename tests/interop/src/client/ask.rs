@@ -46,18 +46,20 @@ pub(crate) async fn ending_fail(peer: &Peer) -> Verdict {
 pub(crate) async fn ending_raise(peer: &Peer) -> Verdict {
     let context = completed(&peer.client, "echo 1").await?.context_id;
     let message = Message::user("raise no luck").with_context_id(context.as_str());
-    if let Ok(answer) = peer.client.send_message(message).await {
-        let task = answer.into_task();
-        let task = task.ok_or_else(|| Failure::Failed("the answer is a message".to_owned()))?;
-        return in_state(&task, TaskState::Failed);
-    }
+    let error = match send(&peer.client, message).await {
+        Ok(task) => return in_state(&task, TaskState::Failed),
+        Err(error) => error,
+    };
     let request = a2a_proto::v1::ListTasksRequest {
         context_id: context,
         status: TaskState::Failed.into(),
         ..Default::default()
     };
     let failed = peer.client.list_tasks(request).await?;
-    same("tasks that failed", failed.tasks.len(), 1)
+    check(failed.tasks.len() == 1, || {
+        let count = failed.tasks.len();
+        format!("{count} tasks failed, after {error:?}")
+    })
 }
 
 pub(crate) async fn ending_reject(peer: &Peer) -> Verdict {

@@ -87,8 +87,9 @@ pub(crate) async fn metadata(peer: &Peer) -> Verdict {
 pub(crate) async fn extensions(peer: &Peer) -> Verdict {
     let client = peer.client.with_extension(ECHO).with_extension(UNKNOWN);
     let mut events = client.stream_text("meta").await?;
-    let activated = events.activated_extensions().clone();
     let read = rest(&mut events).await?;
+    // Some agents say it at the end.
+    let activated = events.activated_extensions().clone();
     let task = folded(&read, a2a_proto::v1::TaskState::Completed)?;
     let seen = seen(&task)?.get("extensions").and_then(Value::as_array);
     let sees_it = seen.is_some_and(|seen| seen.contains(&json!(ECHO)));

@@ -38,6 +38,7 @@ pub(crate) async fn stream_unary(peer: &Peer) -> Verdict {
 pub(crate) async fn stream_chunks(peer: &Peer) -> Verdict {
     let mut events = peer.client.stream_text("stream 100").await?;
     let events = rest(&mut events).await?;
+    begins_with_task(&events)?;
     let chunks: String = events.iter().map(chunk).collect();
     same("the chunks", chunks, numbers())?;
     let last = events.last().and_then(|event| event.state());
@@ -101,6 +102,7 @@ pub(crate) async fn subscribe_after_cut(peer: &Peer) -> Verdict {
     same("what is there", chunk(&snapshot), "first".to_owned())?;
     release(&peer.client, &key).await?;
     let mut read = vec![snapshot];
+    begins_with_task(&read)?;
     read.extend(rest(&mut events).await?);
     ends_with_second(&folded(&read, TaskState::Completed)?)
 }

@@ -177,13 +177,18 @@ pub(crate) async fn rest(events: &mut EventStream) -> Verdict<Vec<StreamResponse
     Ok(read)
 }
 
-/// Asserts the shape of a task's stream and gives the task as its events make it.
+/// Asserts that a stream begins with the task.
+pub(crate) fn begins_with_task(events: &[StreamResponse]) -> Verdict {
+    let first = events.first().and_then(|event| event.payload.as_ref());
+    check(matches!(first, Some(Payload::Task(_))), || {
+        format!("the first event is not the task but {first:?}")
+    })
+}
+
+/// Asserts that all events are of one task, and gives it as they make it.
 pub(crate) fn folded(events: &[StreamResponse], end: TaskState) -> Verdict<Task> {
     let first = events.first();
     let first = first.ok_or_else(|| Failure::Failed("the stream is empty".to_owned()))?;
-    check(matches!(first.payload, Some(Payload::Task(_))), || {
-        format!("the first event is not the task but {first:?}")
-    })?;
     let mut task = Task::from_event(first)
         .ok_or_else(|| Failure::Failed("the first event names no task".to_owned()))?;
     for event in events.iter().skip(1) {
