@@ -39,8 +39,11 @@ pub fn run(words: &[&str]) -> Result<()> {
     if is_whole {
         chosen.extend(Peer::ALL);
     }
-    // Ours is on one side of every pair.
-    if !chosen.contains(&Peer::Rust) {
+    if only_prepare {
+        // Ours is built in a moment, and not while cargo is busy with something else.
+        chosen.retain(|peer| *peer != Peer::Rust);
+    } else if !chosen.contains(&Peer::Rust) {
+        // Ours is on one side of every pair.
         chosen.insert(0, Peer::Rust);
     }
     let mut prepared = Vec::new();

@@ -16,6 +16,7 @@ pub struct Fault {
     pub reason: &'static str,
 }
 
+const PYTHON: &str = "a2a-sdk 1.3.0";
 const JS: &str = "@a2a-js/sdk 1.3.0";
 const GO: &str = "a2a-go 2.3.1";
 
@@ -23,6 +24,24 @@ const GO: &str = "a2a-go 2.3.1";
 const HTTP: &[&str] = &["JSONRPC", "HTTP+JSON"];
 
 pub const FAULTS: &[Fault] = &[
+    Fault {
+        client: Peer::Rust,
+        agent: Peer::Python,
+        sdk: PYTHON,
+        bindings: &["HTTP+JSON"],
+        cases: &["meta.tenant"],
+        sometimes: false,
+        reason: "the server has no route for a tenant with a slash, percent-encoded or not: HTTP 404 without an error",
+    },
+    Fault {
+        client: Peer::Rust,
+        agent: Peer::Python,
+        sdk: PYTHON,
+        bindings: &[],
+        cases: &["meta.extensions"],
+        sometimes: false,
+        reason: "the server never says which extensions it has activated",
+    },
     Fault {
         client: Peer::Rust,
         agent: Peer::Js,

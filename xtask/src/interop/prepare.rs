@@ -123,11 +123,11 @@ fn js(source: &Path, place: &Path) -> Result<Preparation> {
 }
 
 fn go(source: &Path, place: &Path) -> Result<Preparation> {
-    const LOCAL: (&str, &str) = ("GOTOOLCHAIN", "local");
-    let version = output(Command::new("go").args(["env", "GOVERSION"]).envs([LOCAL]));
-    // The SDK's own go.mod asks for this one.
-    if version.is_none_or(|version| leading(&version, "go") < vec![1, 25]) {
-        return Ok(Preparation::Missing("go 1.25 or newer"));
+    let mut asked = Command::new("go");
+    let version = output(asked.args(["env", "GOVERSION"]).env("GOTOOLCHAIN", "local"));
+    // From that one on it fetches the version that go.mod asks for, through the module proxy.
+    if version.is_none_or(|version| leading(&version, "go") < vec![1, 21]) {
+        return Ok(Preparation::Missing("go 1.21 or newer"));
     }
     let proxy = output(Command::new("go").args(["env", "GOPROXY"])).unwrap_or_default();
     let mut build = Command::new("go");
@@ -135,7 +135,8 @@ fn go(source: &Path, place: &Path) -> Result<Preparation> {
         .args(["build", "-o"])
         .arg(place)
         .args(["./agent", "./client"])
-        .envs([LOCAL, ("GOFLAGS", "-mod=readonly -buildvcs=false")])
+        .env("GOTOOLCHAIN", "auto")
+        .env("GOFLAGS", "-mod=readonly -buildvcs=false")
         .env("GOPROXY", without_direct(&proxy))
         .current_dir(source);
     succeed(&mut build)?;
