@@ -55,7 +55,7 @@ pub(super) enum Scope {
 }
 
 /// The part of a statement behind WHERE.
-struct Condition {
+pub(super) struct Condition {
     text: String,
     values: Vec<Value>,
 }
@@ -72,6 +72,30 @@ impl Condition {
             condition.and("owner IS ?", [name.clone().into()]);
         }
         condition
+    }
+
+    /// What a request selects, all its pages together.
+    pub(super) fn of(request: &ListTasksRequest, scope: &Scope) -> Self {
+        let mut condition = Self::new(scope);
+        if !request.context_id.is_empty() {
+            condition.and("context_id = ?", [request.context_id.clone().into()]);
+        }
+        if request.status() != TaskState::Unspecified {
+            condition.and("state = ?", [i32::from(request.status()).into()]);
+        }
+        if let Some(since) = request.status_timestamp_after {
+            let bound = [since.seconds.into(), since.nanos.into()];
+            condition.and("is_timed AND (seconds, nanos) >= (?, ?)", bound);
+        }
+        condition
+    }
+
+    /// The statement that reads a page, newest first. Its last value is the size.
+    pub(super) fn page(&self) -> String {
+        format!(
+            "SELECT task FROM tasks WHERE {} ORDER BY seconds DESC, nanos DESC, id DESC LIMIT ?",
+            self.text
+        )
     }
 
     fn and<const N: usize>(&mut self, text: &str, values: [Value; N]) {
@@ -173,17 +197,7 @@ pub(super) fn list(
     scope: &Scope,
     after: Option<&Cursor>,
 ) -> Result<ListTasksResponse, StoreError> {
-    let mut condition = Condition::new(scope);
-    if !request.context_id.is_empty() {
-        condition.and("context_id = ?", [request.context_id.clone().into()]);
-    }
-    if request.status() != TaskState::Unspecified {
-        condition.and("state = ?", [i32::from(request.status()).into()]);
-    }
-    if let Some(since) = request.status_timestamp_after {
-        let bound = [since.seconds.into(), since.nanos.into()];
-        condition.and("is_timed AND (seconds, nanos) >= (?, ?)", bound);
-    }
+    let mut condition = Condition::of(request, scope);
     let sql = format!("SELECT count(*) FROM tasks WHERE {}", condition.text);
     let total: i64 = connection
         .prepare_cached(&sql)?
@@ -196,11 +210,7 @@ pub(super) fn list(
     let size = listing::page_size(request);
     let one_more = i64::try_from(size).unwrap_or(i64::MAX).saturating_add(1);
     condition.values.push(one_more.into());
-    let sql = format!(
-        "SELECT task FROM tasks WHERE {} ORDER BY seconds DESC, nanos DESC, id DESC LIMIT ?",
-        condition.text
-    );
-    let mut statement = connection.prepare_cached(&sql)?;
+    let mut statement = connection.prepare_cached(&condition.page())?;
     let mut rows = statement.query(params_from_iter(condition.values))?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
@@ -217,10 +227,7 @@ pub(super) fn abandoned(
     connection: &Connection,
     session: i64,
 ) -> Result<Vec<Abandoned>, StoreError> {
-    // The numbers of the two states stand in the index as well.
-    let mut statement = connection.prepare_cached(
-        "SELECT id, tenant, owner FROM tasks WHERE state IN (1, 2) AND session <> ? ORDER BY id",
-    )?;
+    let mut statement = connection.prepare_cached(ABANDONED)?;
     let mut rows = statement.query([session])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
@@ -234,5 +241,9 @@ pub(super) fn abandoned(
     }
     Ok(found)
 }
+
+/// The numbers of the two states stand in the condition of the index as well.
+pub(super) const ABANDONED: &str =
+    "SELECT id, tenant, owner FROM tasks WHERE state IN (1, 2) AND session <> ?";
 
 const _: () = assert!(TaskState::Submitted as i32 == 1 && TaskState::Working as i32 == 2);

@@ -155,7 +155,7 @@ CREATE TABLE tasks (
 ) STRICT;
 CREATE INDEX tasks_by_time ON tasks (seconds, nanos, id);
 CREATE INDEX tasks_by_owner ON tasks (tenant, owner, seconds, nanos, id);
-CREATE INDEX tasks_by_context ON tasks (context_id, seconds, nanos, id);
+CREATE INDEX tasks_by_context ON tasks (context_id, tenant, owner, seconds, nanos, id);
 CREATE INDEX tasks_by_state ON tasks (tenant, owner, state, seconds, nanos, id);
 CREATE INDEX tasks_running ON tasks (session) WHERE state IN (1, 2);
 CREATE TABLE sessions (last INTEGER NOT NULL) STRICT;

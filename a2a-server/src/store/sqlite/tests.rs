@@ -153,7 +153,8 @@ async fn only_what_another_process_left_running_is_abandoned() {
             .await
             .unwrap();
         let left = store.abandoned().await.unwrap();
-        let ids: Vec<&str> = left.iter().map(|left| left.task_id.as_str()).collect();
+        let mut ids: Vec<&str> = left.iter().map(|left| left.task_id.as_str()).collect();
+        ids.sort_unstable();
         assert_eq!(ids, ["submitted", "working"]);
         assert!(
             left.iter()
@@ -348,6 +349,54 @@ async fn a_directory_that_is_missing_is_told() {
         let error = SqliteStore::open(&path).await.unwrap_err();
         assert!(matches!(error, OpenError::Unopened { .. }), "{error:?}");
         assert!(error.to_string().contains("missing/tasks.db"), "{error}");
+    })
+    .await;
+}
+
+/// Neither is a table read from end to end, nor a list sorted.
+#[tokio::test]
+async fn each_list_has_an_index_that_has_its_order() {
+    within(async {
+        let directory = Directory::new();
+        open(&directory).await.close().await;
+        let connection = Connection::open(directory.file()).unwrap();
+        let plan = |sql: &str| {
+            let mut statement = connection
+                .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
+                .unwrap();
+            for index in 1..=statement.parameter_count() {
+                statement.raw_bind_parameter(index, 1).unwrap();
+            }
+            let (mut rows, mut steps) = (statement.raw_query(), Vec::new());
+            while let Some(row) = rows.next().unwrap() {
+                steps.push(row.get::<_, String>(3).unwrap());
+            }
+            steps.join("; ")
+        };
+        let in_context = ListTasksRequest {
+            context_id: "c".into(),
+            ..ListTasksRequest::default()
+        };
+        let in_state = ListTasksRequest {
+            status: TaskState::Working.into(),
+            ..ListTasksRequest::default()
+        };
+        let owner = || Scope::Owner {
+            tenant: String::new(),
+            name: None,
+        };
+        for (request, scope, index) in [
+            (ListTasksRequest::default(), owner(), "tasks_by_owner"),
+            (in_context, owner(), "tasks_by_context"),
+            (in_state, owner(), "tasks_by_state"),
+            (ListTasksRequest::default(), Scope::All, "tasks_by_time"),
+        ] {
+            let plan = plan(&rows::Condition::of(&request, &scope).page());
+            let indexed = plan.contains(&format!("USING INDEX {index}"));
+            assert!(indexed && !plan.contains("TEMP B-TREE"), "{plan}");
+        }
+        let plan = plan(rows::ABANDONED);
+        assert!(plan.contains("USING INDEX tasks_running"), "{plan}");
     })
     .await;
 }
