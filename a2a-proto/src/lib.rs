@@ -28,3 +28,8 @@ pub use error::{A2aError, ErrorCode, FieldViolation};
 pub use json::{JsonError, Struct, Timestamp, Value};
 pub use method::Method;
 pub use validate::Validate;
+
+/// The protocol's `.proto` files with all that they import, compiled: an encoded `google.protobuf.FileDescriptorSet`.
+///
+/// For gRPC reflection, and for tools that take descriptors, such as `grpcurl -protoset`.
+pub const FILE_DESCRIPTOR_SET: &[u8] = include_bytes!("generated/descriptor.bin");

@@ -81,6 +81,8 @@ impl Agent {
         if let Some(path) = &serving.json_rpc_path {
             builder = builder.json_rpc_path(path);
         }
+        #[cfg(feature = "reflection")]
+        let builder = builder.reflection(serving.reflection);
         builder.build()
     }
 

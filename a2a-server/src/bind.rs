@@ -11,6 +11,8 @@ mod inbound;
 #[cfg(feature = "jsonrpc")]
 pub(crate) mod jsonrpc;
 mod probe;
+#[cfg(feature = "reflection")]
+mod reflection;
 mod reply;
 #[cfg(feature = "rest")]
 pub(crate) mod rest;
@@ -50,6 +52,8 @@ struct Inner {
     json_rpc_path: String,
     health_path: Option<String>,
     public_url: Option<String>,
+    #[cfg(feature = "reflection")]
+    reflection: Option<reflection::Reflection>,
     stopping: CancellationToken,
 }
 
@@ -73,6 +77,8 @@ impl Endpoint {
             json_rpc_path: "/".to_owned(),
             health_path: None,
             public_url: None,
+            #[cfg(feature = "reflection")]
+            reflection: None,
             stopping: CancellationToken::new(),
         })
     }
@@ -95,6 +101,11 @@ impl Endpoint {
 
     pub(crate) fn is_json_rpc_path(&self, path: &str) -> bool {
         path.trim_end_matches('/') == self.0.json_rpc_path.trim_end_matches('/')
+    }
+
+    #[cfg(feature = "reflection")]
+    pub(crate) fn reflection_at(&self, path: &str) -> Option<reflection::Handler> {
+        self.0.reflection.as_ref()?.at(path)
     }
 
     pub(crate) fn serves(&self, binding: Binding) -> bool {
@@ -169,6 +180,21 @@ impl EndpointBuilder {
     /// bound address.
     pub fn public_url(mut self, url: impl Into<String>) -> Self {
         self.0.public_url = Some(url.into());
+        self
+    }
+
+    /// Serves gRPC reflection beside the gRPC binding, so that tools such as grpcurl need no `.proto` files. It tells
+    /// anybody what the protocol looks like, and nothing of the agent.
+    #[cfg(feature = "reflection")]
+    pub fn reflection(mut self, serve: bool) -> Self {
+        self.0.reflection = match serve.then(reflection::Reflection::new) {
+            Some(Ok(reflection)) => Some(reflection),
+            Some(Err(error)) => {
+                tracing::error!(%error, "reflection can't be served");
+                None
+            }
+            None => None,
+        };
         self
     }
 

@@ -31,6 +31,7 @@
 //! | `grpc` | yes | the gRPC binding and its health service |
 //! | `jsonrpc` | yes | the JSON-RPC binding |
 //! | `rest` | yes | the HTTP+JSON binding |
+//! | `reflection` | no | gRPC reflection: `AgentBuilder::reflection` |
 //! | `sqlite` | no | [`store::SqliteStore`]: tasks in one SQLite file, which is compiled in |
 //! | `testing` | no | [`testing`]: helpers for the tests of agents and of stores |
 //!

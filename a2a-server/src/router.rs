@@ -73,7 +73,13 @@ impl EndpointService {
                 health::serve(endpoint, request).await
             }
             #[cfg(feature = "grpc")]
-            Some(Binding::Grpc) => grpc::serve(endpoint, request).await,
+            Some(Binding::Grpc) => {
+                #[cfg(feature = "reflection")]
+                if let Some(reflection) = endpoint.reflection_at(request.uri().path()) {
+                    return reflection(request).await;
+                }
+                grpc::serve(endpoint, request).await
+            }
             _ if request.uri().path() == card::PATH => card.serve(&request),
             _ if endpoint.is_probe(&request) => endpoint.probed(),
             #[cfg(feature = "jsonrpc")]

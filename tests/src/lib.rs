@@ -20,4 +20,5 @@ mod sending;
 mod session;
 mod shutdown;
 mod streams;
+mod tools;
 mod usage;

@@ -97,7 +97,10 @@ fn generate(root: &Path) -> Result<Files> {
         "a2a-proto/src/generated/lf.a2a.v1.validate.rs".into(),
         format(&validate::generate(&pool))?,
     );
-    compiler.include_source_info(false);
+    // Only in the descriptors: what tools need to print the details of an error.
+    compiler
+        .include_source_info(false)
+        .open_files(["google/rpc/error_details.proto"])?;
     files.insert(
         "a2a-proto/src/generated/descriptor.bin".into(),
         compiler.encode_file_descriptor_set(),

@@ -51,6 +51,8 @@ pub(crate) struct Serving {
     pub(crate) public_url: Option<String>,
     pub(crate) json_rpc_path: Option<String>,
     pub(crate) health_path: Option<String>,
+    #[cfg(feature = "reflection")]
+    pub(crate) reflection: bool,
 }
 
 /// Why an agent can't be put together.
@@ -204,6 +206,13 @@ impl AgentBuilder {
     /// Answers GET on this path, such as `/health`: 200 until the agent shuts down, then 503. By default there is none.
     pub fn health_path(mut self, path: impl Into<String>) -> Self {
         self.serving.health_path = Some(path.into());
+        self
+    }
+
+    /// Serves gRPC reflection, so that tools such as grpcurl need no `.proto` files; by default it is not served.
+    #[cfg(feature = "reflection")]
+    pub fn reflection(mut self, serve: bool) -> Self {
+        self.serving.reflection = serve;
         self
     }
 
