@@ -11,7 +11,6 @@ mod faults;
 mod hitl;
 mod in_process;
 mod limits;
-mod logs;
 mod messages;
 mod principals;
 mod races;
