@@ -1,27 +1,32 @@
-//! COVERAGE.md is true: every requirement has its row, and every test that a row names exists.
+//! COVERAGE.md and WIRE_FACTS.md are true: every requirement and every fact has its row, and what a row names exists.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 const COVERAGE: &str = include_str!("../COVERAGE.md");
+const WIRE_FACTS: &str = include_str!("../interop/WIRE_FACTS.md");
+const CONTRACT: &str = include_str!("../interop/README.md");
 const REQUIREMENTS: &str = include_str!("../data/requirements.txt");
 
 struct Row<'a> {
     id: &'a str,
+    /// The side of a requirement; the cases of the interop matrix for a wire fact.
+    second: &'a str,
     tests: Vec<&'a str>,
     remark: &'a str,
 }
 
-fn rows() -> Vec<Row<'static>> {
-    let lines = COVERAGE.lines().filter(|line| line.starts_with("| "));
+fn rows(table: &str) -> Vec<Row<'_>> {
+    let lines = table.lines().filter(|line| line.starts_with("| "));
     let rows = lines.skip(1).map(|line| {
         let cells: Vec<&str> = line.trim_matches('|').split(" |").map(str::trim).collect();
-        let [id, _side, tests, remark] = cells[..] else {
+        let [id, second, tests, remark] = cells[..] else {
             panic!("not four cells: {line}");
         };
         Row {
             id,
+            second,
             tests: tests
                 .split('`')
                 .filter(|name| !name.trim().is_empty())
@@ -73,7 +78,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn every_requirement_has_one_row_with_tests_or_a_reason() {
-    let rows = rows();
+    let rows = rows(COVERAGE);
     let ids: Vec<&str> = rows.iter().map(|row| row.id).collect();
     let required: Vec<&str> = REQUIREMENTS.lines().collect();
     assert_eq!(ids, required);
@@ -86,11 +91,33 @@ fn every_requirement_has_one_row_with_tests_or_a_reason() {
 #[test]
 fn every_test_that_a_row_names_exists() {
     let functions = functions();
-    for row in rows() {
+    for row in rows(COVERAGE).into_iter().chain(rows(WIRE_FACTS)) {
         for test in row.tests {
             assert!(
                 functions.contains(test),
                 "{}: there is no test `{test}`",
+                row.id
+            );
+        }
+    }
+}
+
+#[test]
+fn every_wire_fact_has_one_row_whose_cases_exist() {
+    let rows = rows(WIRE_FACTS);
+    let ids: Vec<&str> = rows.iter().map(|row| row.id).collect();
+    let facts: Vec<String> = (1..=61).map(|number| format!("W{number}")).collect();
+    assert_eq!(ids, facts);
+    for row in rows {
+        assert!(
+            !row.remark.is_empty() || !row.tests.is_empty(),
+            "{}",
+            row.id
+        );
+        for case in row.second.split_whitespace() {
+            assert!(
+                CONTRACT.contains(&format!("`{case}`")),
+                "{}: no case {case}",
                 row.id
             );
         }
