@@ -21,3 +21,4 @@ mod shutdown;
 mod streams;
 mod tools;
 mod usage;
+mod wire_facts;

@@ -1,0 +1,1 @@
+//! The bytes that the official clients send, met by our agent.

@@ -1,0 +1,1 @@
+//! Scripted peers that answer as the official agents do, met by our client.
