@@ -5,6 +5,7 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
+use a2a_proto::error::{WithCauses, causes};
 use a2a_proto::header::Version;
 use a2a_proto::v1::TaskState;
 use a2a_proto::wire::ReplyError;
@@ -237,7 +238,7 @@ impl Error {
         };
         matches!(self.kind(), Kind::Timeout)
             || self.code() == Some(ErrorCode::DeadlineExceeded)
-            || sources(self).any(timed_out)
+            || causes(self).any(timed_out)
     }
 
     /// Whether the peer sent what can't be read, or is larger than the limit.
@@ -273,13 +274,6 @@ impl Error {
     }
 }
 
-/// The causes of an error, the nearest first.
-pub(crate) fn sources<'a>(
-    error: &'a (dyn StdError + 'static),
-) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
-    std::iter::successors(error.source(), |&error| error.source())
-}
-
 /// An error that a peer answered with.
 impl From<A2aError> for Error {
     fn from(error: A2aError) -> Self {
@@ -296,8 +290,12 @@ impl From<ReplyError> for Error {
     }
 }
 
+/// In one line with all causes, as a `main` that returns it prints it; `{:#?}` shows the fields.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !f.alternate() {
+            return fmt::Display::fmt(&WithCauses(self), f);
+        }
         let mut out = f.debug_struct("Error");
         out.field("kind", &self.0.kind);
         if let Some(method) = &self.0.method {

@@ -1,5 +1,6 @@
 //! The error that goes over the wire, and its table.
 
+mod causes;
 mod code;
 mod status;
 
@@ -9,6 +10,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use causes::{Causes, WithCauses, causes};
 pub use code::{ErrorCode, RpcCode, UnknownErrorCode};
 
 /// The domain of the ErrorInfo detail.
@@ -61,6 +63,12 @@ impl FieldViolation {
     }
 }
 
+impl fmt::Display for FieldViolation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.field, self.description)
+    }
+}
+
 macro_rules! constructors {
     ($($(#[$doc:meta])* $name:ident => $code:ident;)*) => {
         $(
@@ -98,10 +106,14 @@ impl A2aError {
     /// Parameters that break the rules that these violations name.
     #[must_use]
     pub fn invalid_fields(violations: Vec<FieldViolation>) -> Self {
-        let message = match violations.first() {
-            Some(first) => format!("invalid parameters: {}: {}", first.field, first.description),
-            None => "invalid parameters".to_owned(),
-        };
+        let mut message = "invalid parameters".to_owned();
+        for (index, violation) in violations.iter().take(NAMED).enumerate() {
+            let before = if index == 0 { ": " } else { "; " };
+            message.push_str(&format!("{before}{violation}"));
+        }
+        if violations.len() > NAMED {
+            message.push_str(&format!("; and {} more", violations.len() - NAMED));
+        }
         let mut error = Self::new(ErrorCode::InvalidParams, message);
         error.0.violations = violations;
         error
@@ -290,6 +302,9 @@ impl Error for A2aError {
     }
 }
 
+/// How many faults the text for people names; all of them are in the violations.
+const NAMED: usize = 3;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -297,5 +312,19 @@ mod tests {
     #[test]
     fn is_one_word_wide() {
         assert_eq!(size_of::<A2aError>(), size_of::<usize>());
+    }
+
+    #[test]
+    fn the_text_names_three_faults_and_counts_the_rest() {
+        let faults = |count| {
+            let fault = |index| FieldViolation::new(format!("f{index}"), "is required");
+            let error = A2aError::invalid_fields((0..count).map(fault).collect());
+            error.message().to_owned()
+        };
+        assert_eq!(faults(0), "invalid parameters");
+        assert_eq!(faults(1), "invalid parameters: f0: is required");
+        let three = "invalid parameters: f0: is required; f1: is required; f2: is required";
+        assert_eq!(faults(3), three);
+        assert_eq!(faults(5), format!("{three}; and 2 more"));
     }
 }

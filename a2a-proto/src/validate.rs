@@ -119,7 +119,10 @@ impl Faults {
         required: bool,
     ) {
         if number == 0 && required {
-            self.missing(field);
+            // A name that is unknown in JSON reads as no value.
+            let names: Vec<&str> = (1..).map_while(T::name).collect();
+            let description = format!("is required, and must be one of {}", names.join(", "));
+            self.add(field, description);
         } else if self.strictness == Strictness::Request && T::name(number).is_none() {
             self.add(field, "has an unknown value");
         }

@@ -9,6 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use a2a_proto::A2aError;
+use a2a_proto::error::causes;
 
 use crate::sink::EventSink;
 
@@ -166,14 +167,10 @@ impl AgentError {
     /// The [`A2aError`] in the chain of causes.
     #[must_use]
     pub fn protocol(&self) -> Option<&A2aError> {
-        let mut cause: Option<&(dyn Error + 'static)> = Some(&*self.0);
-        while let Some(error) = cause {
-            if let Some(found) = error.downcast_ref::<A2aError>() {
-                return Some(found);
-            }
-            cause = error.source();
-        }
-        None
+        let error: &(dyn Error + 'static) = &*self.0;
+        std::iter::once(error)
+            .chain(causes(error))
+            .find_map(<dyn Error>::downcast_ref)
     }
 
     /// The error itself, for the log.

@@ -8,6 +8,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use a2a_proto::error::WithCauses;
 use axum::body::Body;
 use http::{Request, Response};
 use tokio::net::TcpListener;
@@ -168,10 +169,8 @@ impl Tasks {
 }
 
 /// Why a server could not be started.
-#[derive(Debug)]
 pub struct ServeError(Fault);
 
-#[derive(Debug)]
 enum Fault {
     Build(BuildError),
     Listen { address: String, source: io::Error },
@@ -191,6 +190,13 @@ impl fmt::Display for ServeError {
                 write!(f, "can't listen on `{address}`: {}", remedy(source))
             }
         }
+    }
+}
+
+/// In one line with all causes, as a `main` that returns it prints it.
+impl fmt::Debug for ServeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&WithCauses(self), f)
     }
 }
 

@@ -8,6 +8,7 @@ use std::pin::{Pin, pin};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 
+use a2a_proto::error::causes;
 use a2a_proto::header::Extensions;
 use a2a_proto::v1::StreamResponse;
 use a2a_proto::wire::ReplyError;
@@ -25,7 +26,7 @@ use tonic_prost::ProstCodec;
 use self::connect::Channel;
 use super::Transport;
 use crate::builder::Limits;
-use crate::error::{Error, Kind, Result, sources};
+use crate::error::{Error, Kind, Result};
 use crate::{CallContext, EventStream};
 
 pub(crate) use address::Address;
@@ -194,7 +195,7 @@ fn error(status: Status, limit: usize) -> Error {
             .downcast_ref::<legacy::Error>()
             .is_some_and(legacy::Error::is_connect)
     };
-    if sources(&status).any(connects) {
+    if causes(&status).any(connects) {
         return Error::new(Kind::Connect).with_source(status);
     }
     if status.source().is_some() {

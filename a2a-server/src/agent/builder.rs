@@ -2,6 +2,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use a2a_proto::Binding;
+use a2a_proto::error::WithCauses;
 use a2a_proto::v1::{AgentCapabilities, AgentCard, AgentSkill};
 
 use super::{Agent, ExtendedCard, Inner};
@@ -56,12 +57,19 @@ pub(crate) struct Serving {
 }
 
 /// Why an agent can't be put together.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
     /// An extended card would be given to callers that nobody has authenticated.
     #[error("an extended card needs an authenticator: call AgentBuilder::authenticator")]
     ExtendedCardWithoutAuthenticator,
+}
+
+/// In one line with all causes, as a `main` that returns it prints it.
+impl fmt::Debug for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&WithCauses(self), f)
+    }
 }
 
 impl AgentBuilder {

@@ -19,11 +19,11 @@ mod writing;
 #[cfg(test)]
 mod tests;
 
-use std::error::Error;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use a2a_proto::error::WithCauses;
 use a2a_proto::v1::{ListTasksRequest, StreamResponse, Task, TaskState, TaskStatus};
 use a2a_proto::{Method, Timestamp};
 
@@ -218,13 +218,7 @@ struct Broken(String);
 /// A call that must succeed did not.
 impl From<StoreError> for Broken {
     fn from(error: StoreError) -> Self {
-        let mut text = format!("the store answers: {error}");
-        let mut cause = error.source();
-        while let Some(error) = cause {
-            text.push_str(&format!(": {error}"));
-            cause = error.source();
-        }
-        Self(text)
+        Self(format!("the store answers: {}", WithCauses(&error)))
     }
 }
 

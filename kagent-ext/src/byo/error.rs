@@ -1,7 +1,7 @@
-use std::error::Error;
 use std::fmt;
 use std::io;
 
+use a2a_proto::error::WithCauses;
 use a2a_server::{BuildError, ServeError};
 
 use crate::config::ConfigError;
@@ -78,12 +78,6 @@ pub enum ByoError {
 
 impl fmt::Debug for ByoError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self}")?;
-        let mut cause = self.source();
-        while let Some(error) = cause {
-            write!(f, ": {error}")?;
-            cause = error.source();
-        }
-        Ok(())
+        fmt::Display::fmt(&WithCauses(self), f)
     }
 }

@@ -1,13 +1,15 @@
 //! How the file is opened, and what is in it.
 
 use std::error::Error;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use a2a_proto::error::WithCauses;
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
 /// Why a file of tasks can't be opened.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
     /// It is no SQLite file, or a damaged one. Put it aside, and a new one is made.
@@ -56,6 +58,13 @@ pub enum OpenError {
         #[source]
         source: Box<dyn Error + Send + Sync>,
     },
+}
+
+/// In one line with all causes, as a `main` that returns it prints it.
+impl fmt::Debug for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&WithCauses(self), f)
+    }
 }
 
 impl OpenError {

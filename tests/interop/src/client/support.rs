@@ -1,10 +1,10 @@
 //! What the cases share.
 
-use std::error::Error as _;
 use std::sync::Arc;
 
 use a2a_client::{Client, ErrorCode, EventStream};
 use a2a_proto::Binding;
+use a2a_proto::error::WithCauses;
 use a2a_proto::v1::stream_response::Payload;
 use a2a_proto::v1::{
     AgentCard, Artifact, Message, SendMessageRequest, StreamResponse, Task, TaskState,
@@ -28,18 +28,8 @@ pub(crate) enum Failure {
 
 impl From<a2a_client::Error> for Failure {
     fn from(error: a2a_client::Error) -> Self {
-        Self::Failed(described(&error))
+        Self::Failed(WithCauses(&error).to_string())
     }
-}
-
-fn described(error: &a2a_client::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text = format!("{text}: {cause}");
-        source = cause.source();
-    }
-    text
 }
 
 pub(crate) fn check(holds: bool, otherwise: impl FnOnce() -> String) -> Verdict {
@@ -66,7 +56,10 @@ pub(crate) fn refused<T>(result: a2a_client::Result<T>, expected: &[ErrorCode]) 
             error.code().is_some_and(|code| expected.contains(&code)),
             || {
                 let code = error.code();
-                format!("{code:?} and not {expected:?}, from: {}", described(&error))
+                format!(
+                    "{code:?} and not {expected:?}, from: {}",
+                    WithCauses(&error)
+                )
             },
         ),
     }
