@@ -1,10 +1,12 @@
 //! How a client is made.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_proto::Binding;
 use a2a_proto::v1::{AgentInterface, DecodedCard};
+use http::header::AUTHORIZATION;
 use http::{HeaderName, HeaderValue};
 
 use crate::client::Parts;
@@ -116,6 +118,18 @@ impl ClientBuilder {
             }
         }
         self
+    }
+
+    /// Sends a bearer token with every request, that for the card included.
+    ///
+    /// ```no_run
+    /// # async fn run(token: &str) -> a2a_client::Result<()> {
+    /// let client = a2a_client::Client::builder().bearer(token).connect("https://agent.example").await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn bearer(self, token: impl fmt::Display) -> Self {
+        self.header(AUTHORIZATION, format!("Bearer {token}"))
     }
 
     /// Asks for an extension with every request.
@@ -380,8 +394,8 @@ fn is_secure(binding: Binding, url: &str, grpc_tls: Option<bool>) -> bool {
     }
 }
 
-impl std::fmt::Debug for ClientBuilder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for ClientBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ClientBuilder")
             .field("preferred", &self.preferred)
             .field("context", &self.context)

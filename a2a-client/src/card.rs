@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use ::http::Method;
+use ::http::{Method, StatusCode};
 use a2a_proto::v1::DecodedCard;
 use reqwest::Url;
 
@@ -42,6 +42,10 @@ async fn fetch_from(http: &Http, url: Url, context: &CallContext) -> Result<Deco
         context,
     };
     let (head, body) = http.send(request).await?.into_parts();
+    if head.status == StatusCode::NOT_FOUND {
+        let hint = "no agent card is there; give the base URL of the agent, or that of its card";
+        return Err(http::status_error(head.status).with_source(hint));
+    }
     if !head.status.is_success() {
         return Err(http::status_error(head.status));
     }
@@ -53,6 +57,10 @@ async fn fetch_from(http: &Http, url: Url, context: &CallContext) -> Result<Deco
 /// The URL of the card: a base URL has the well-known path joined to its own, one that names a JSON file is used as it
 /// is.
 fn location(url: &str) -> Result<Url> {
+    let url = url.trim();
+    if url.is_empty() {
+        return Err(Error::builder("the agent's URL is empty"));
+    }
     let scheme = match url.contains("://") {
         true => "",
         false if is_loopback(url) => "http://",
@@ -123,5 +131,7 @@ mod tests {
             assert_eq!(location(host).unwrap().scheme(), "https", "{host}");
         }
         assert!(location("grpc://h.test").unwrap_err().is_builder());
+        let empty = location(" ").unwrap_err();
+        assert_eq!(empty.to_string(), "the agent's URL is empty");
     }
 }

@@ -101,7 +101,7 @@ fn check_media_type(headers: &HeaderMap, body: &Body) -> Result<(), A2aError> {
         None | Some("" | "application/json" | MEDIA_TYPE) => Ok(()),
         Some(_) if empty => Ok(()),
         Some(_) => Err(A2aError::content_type_not_supported(
-            "send `Content-Type: application/a2a+json`",
+            "send `Content-Type: application/a2a+json` or `application/json`",
         )),
     }
 }

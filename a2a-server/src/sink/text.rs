@@ -66,6 +66,9 @@ impl TextStream {
 
     /// Says that the text is whole.
     ///
+    /// This is an event with an empty text, so that nothing is said twice. Under kagent's convention, where the caller
+    /// has asked for it, it is one with the whole text in place of the chunks.
+    ///
     /// # Errors
     ///
     /// As [`EventSink::send`].
