@@ -191,7 +191,10 @@ impl Stream for EventStream {
 impl Progress {
     fn note(&mut self, event: &StreamResponse) {
         self.events += 1;
-        self.state = event.state().unwrap_or(self.state);
+        // Some peers go on behind the end; a terminal state stays.
+        if !self.state.is_terminal() {
+            self.state = event.state().unwrap_or(self.state);
+        }
         self.message |= matches!(event.payload, Some(Payload::Message(_)));
     }
 

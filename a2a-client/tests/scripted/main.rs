@@ -10,7 +10,9 @@
 
 mod calls;
 mod discovery;
+mod facts;
 mod grpc;
+mod grpc_peer;
 mod peer;
 mod streams;
 
@@ -19,13 +21,18 @@ use std::time::Duration;
 
 /// Runs a test that must not hang.
 fn run<T>(test: impl Future<Output = T>) -> T {
+    runtime().block_on(in_time(test))
+}
+
+fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .expect("a runtime")
-        .block_on(async {
-            tokio::time::timeout(Duration::from_secs(20), test)
-                .await
-                .expect("the test hangs")
-        })
+}
+
+async fn in_time<T>(test: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(20), test)
+        .await
+        .expect("the test hangs")
 }

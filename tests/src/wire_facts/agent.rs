@@ -1,1 +1,0 @@
-//! The bytes that the official clients send, met by our agent.

@@ -1,1 +1,0 @@
-//! Scripted peers that answer as the official agents do, met by our client.
