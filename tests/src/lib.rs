@@ -21,4 +21,3 @@ mod shutdown;
 mod streams;
 mod tools;
 mod usage;
-mod wire_facts;

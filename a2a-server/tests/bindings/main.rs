@@ -14,6 +14,7 @@ mod card;
 mod checks;
 mod embed;
 mod errors;
+mod facts;
 mod grpc;
 mod jsonrpc;
 mod params;
