@@ -1,6 +1,7 @@
 //! Runs every client against every agent, ours and those of the official SDKs, over each binding.
 
 mod driver;
+mod facts;
 mod faults;
 mod judge;
 mod peer;
@@ -10,6 +11,7 @@ mod report;
 use std::error::Error;
 use std::path::Path;
 
+use facts::Found;
 use faults::FAULTS;
 use judge::{Judgement, Run, judge};
 use peer::Peer;
@@ -63,18 +65,20 @@ pub fn run(words: &[&str]) -> Result<()> {
     if only_prepare {
         return Ok(());
     }
-    let runs = run_all(&prepared)?;
-    let judgement = judge(&runs, FAULTS);
+    let (runs, found) = run_all(&prepared)?;
+    let mut judgement = judge(&runs, FAULTS);
+    judgement.wrong.extend(facts::changed(&found));
     let file = crate::workspace_root().join("tests/interop/RESULTS.md");
     if is_whole && missing == 0 {
-        std::fs::write(file, report::markdown(&runs, FAULTS))?;
+        let text = report::markdown(&runs, FAULTS) + &facts::markdown(&found);
+        std::fs::write(file, text)?;
     } else {
         println!("RESULTS.md stays as it is: this was not the whole matrix");
     }
     conclude(&judgement)
 }
 
-fn run_all(prepared: &[Prepared]) -> Result<Vec<Run>> {
+fn run_all(prepared: &[Prepared]) -> Result<(Vec<Run>, Vec<Found>)> {
     let ours = prepared
         .iter()
         .find(|prepared| prepared.peer == Peer::Rust)
@@ -82,37 +86,53 @@ fn run_all(prepared: &[Prepared]) -> Result<Vec<Run>> {
     let cases = driver::case_names(ours)?;
     let logs = prepare::target().join("log");
     std::fs::create_dir_all(&logs)?;
-    let mut runs = Vec::new();
+    let (mut runs, mut found) = (Vec::new(), Vec::new());
     // First our client, so that the version of each SDK is known from its agent.
     for theirs in prepared {
-        runs.extend(pair(ours, theirs, None, &cases, &logs)?);
+        let running = start(theirs, &[], &logs)?;
+        runs.extend(pair(ours, theirs.peer, &running, None, &cases, &logs)?);
+        if theirs.peer != Peer::Rust {
+            found.extend(facts::of_agent(ours, theirs.peer, &running.url)?);
+        }
     }
     for theirs in prepared.iter().filter(|peer| peer.peer != Peer::Rust) {
         let sdk = runs.iter().find(|run| run.agent == theirs.peer);
         let sdk = sdk.map(|run| run.sdk.clone());
-        let pair = pair(theirs, ours, sdk, &cases, &logs)?;
+        let record = logs.join(format!("{}.record", theirs.peer.name()));
+        let running = start(
+            ours,
+            &[record.to_str().ok_or("a path is not UTF-8")?],
+            &logs,
+        )?;
+        let pair = pair(theirs, Peer::Rust, &running, sdk, &cases, &logs)?;
         runs.extend(pair);
+        found.extend(facts::of_client(ours, theirs.peer, &record)?);
     }
-    Ok(runs)
+    Ok((runs, found))
+}
+
+fn start(agent: &Prepared, more: &[&str], logs: &Path) -> Result<driver::Agent> {
+    let log = logs.join(format!("{}.agent", agent.peer.name()));
+    driver::Agent::start(agent, more, &log)
 }
 
 /// One client against one agent, over each binding. The SDK that counts is that of the agent, unless another is named.
 fn pair(
     client: &Prepared,
-    agent: &Prepared,
+    agent: Peer,
+    running: &driver::Agent,
     sdk: Option<String>,
     cases: &[String],
     logs: &Path,
 ) -> Result<Vec<Run>> {
-    let name = format!("{}-{}", client.peer.name(), agent.peer.name());
-    let running = driver::Agent::start(agent, &logs.join(format!("{name}.agent")))?;
+    let name = format!("{}-{}", client.peer.name(), agent.name());
     let sdk = sdk.unwrap_or_else(|| running.sdk.clone());
     let mut runs = Vec::new();
     for binding in BINDINGS {
         let log = logs.join(format!("{name}-{}", binding.replace('+', "-")));
         let run = Run {
             client: client.peer,
-            agent: agent.peer,
+            agent,
             sdk: sdk.clone(),
             binding,
             verdicts: driver::drive(client, &running.url, binding, cases, &log)?,

@@ -2,6 +2,7 @@
 
 mod agent;
 mod client;
+mod facts;
 mod values;
 
 use std::error::Error;
@@ -12,7 +13,8 @@ use std::time::Duration;
 use a2a_proto::Binding;
 use tokio::io::AsyncReadExt as _;
 
-const USAGE: &str = "usage: a2a-interop agent | client URL BINDING | cases";
+const USAGE: &str = "usage: a2a-interop agent [RECORD] | client URL BINDING | cases | facts-of-agent SDK URL | \
+                     facts-of-client SDK RECORD";
 
 /// After that an agent that nobody ends ends by itself.
 const AGENT_LIMIT: Duration = Duration::from_secs(600);
@@ -24,8 +26,14 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
-        ["agent"] => block_on(serve()),
+        ["agent"] => block_on(serve(None)),
+        ["agent", record] => block_on(serve(Some(record))),
         ["client", url, binding] => block_on(drive(url, binding)),
+        ["facts-of-agent", sdk, url] => block_on(ask(sdk, url)),
+        ["facts-of-client", sdk, record] => std::fs::read_to_string(record)
+            .map_err(Into::into)
+            .and_then(|record| facts::of_client(sdk, &record))
+            .and_then(|findings| tell(&findings)),
         ["cases"] => client::NAMES.iter().try_for_each(|name| say(name)),
         _ => Err(USAGE.into()),
     };
@@ -48,8 +56,17 @@ fn block_on(work: impl Future<Output = Result<(), Box<dyn Error>>>) -> Result<()
     outcome
 }
 
-async fn serve() -> Result<(), Box<dyn Error>> {
-    let server = agent::agent().bind("127.0.0.1:0").await?;
+/// Serves the agent, and writes down what is asked of it where a file is named.
+async fn serve(record: Option<&str>) -> Result<(), Box<dyn Error>> {
+    let recorder = record.map(facts::Recorder::create).transpose()?;
+    let server = agent::agent()
+        .build()?
+        .endpoint()
+        .bind_with("127.0.0.1:0", |router| match recorder {
+            Some(recorder) => recorder.before(router),
+            None => router,
+        })
+        .await?;
     let ready = serde_json::json!({
         "ready": true,
         "url": format!("http://{}", server.local_addr()),
@@ -74,6 +91,19 @@ async fn drive(url: &str, binding: &str) -> Result<(), Box<dyn Error>> {
     tokio::time::timeout(CLIENT_LIMIT, run)
         .await
         .map_err(|_| "out of time")?
+}
+
+async fn ask(sdk: &str, url: &str) -> Result<(), Box<dyn Error>> {
+    let findings = tokio::time::timeout(CLIENT_LIMIT, facts::of_agent(sdk, url))
+        .await
+        .map_err(|_| "out of time")??;
+    tell(&findings)
+}
+
+fn tell(findings: &[facts::Finding]) -> Result<(), Box<dyn Error>> {
+    findings
+        .iter()
+        .try_for_each(|finding| say(&finding.to_json().to_string()))
 }
 
 /// Prints a line that its reader sees at once.

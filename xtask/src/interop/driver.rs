@@ -85,8 +85,8 @@ pub struct Agent {
 }
 
 impl Agent {
-    pub fn start(prepared: &Prepared, log: &Path) -> Result<Self> {
-        let (mut process, lines) = Process::start(&prepared.agent, &[], log)?;
+    pub fn start(prepared: &Prepared, more: &[&str], log: &Path) -> Result<Self> {
+        let (mut process, lines) = Process::start(&prepared.agent, more, log)?;
         let input = process.input();
         let name = prepared.peer.name();
         let line = lines.recv_timeout(READY).map_err(|_| {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 )
@@ -241,6 +242,16 @@ func listFilter(ctx context.Context, p *peer) error {
 	}
 	if err := wantListed(open, asking); err != nil {
 		return fmt.Errorf("by context and state: %w", err)
+	}
+	// This client has a name of its own for the time on HTTP+JSON, which the server takes as well.
+	past := time.Date(2020, time.January, 2, 3, 4, 5, 0, time.UTC)
+	query.StatusTimestampAfter = &past
+	since, err := p.client.ListTasks(ctx, &query)
+	if err != nil {
+		return err
+	}
+	if err := wantListed(since, asking); err != nil {
+		return fmt.Errorf("by context, state and time: %w", err)
 	}
 	return nil
 }
