@@ -23,7 +23,7 @@ use tonic::metadata::MetadataMap;
 use tonic::{Code, Request, Status, Streaming};
 use tonic_prost::ProstCodec;
 
-use self::connect::Channel;
+use self::connect::{Channel, NoGrpc};
 use super::Transport;
 use crate::builder::Limits;
 use crate::error::{Error, Kind, Result};
@@ -198,6 +198,13 @@ fn error(status: Status, limit: usize) -> Error {
     if causes(&status).any(connects) {
         return Error::new(Kind::Connect).with_source(status);
     }
+    let answered = causes(&status).find_map(|error| error.downcast_ref::<NoGrpc>());
+    if let Some(http_status) = answered.map(|answer| answer.status) {
+        return match http_status.is_success() {
+            true => Error::decode("the server does not speak gRPC there").with_source(status),
+            false => Error::new(Kind::Status(http_status)).with_source(status),
+        };
+    }
     if status.source().is_some() {
         return Error::new(Kind::Transport).with_source(status);
     }
@@ -205,11 +212,6 @@ fn error(status: Status, limit: usize) -> Error {
     let text = status.message();
     if text.contains("missing grpc-status trailer") {
         return Error::new(Kind::Transport).with_source(status);
-    }
-    let http_status =
-        text.strip_prefix("grpc-status header missing, mapped from HTTP status code ");
-    if let Some(http_status) = http_status.and_then(|code| code.parse().ok()) {
-        return Error::new(Kind::Status(http_status)).with_source(status);
     }
     let too_large = status.code() == Code::OutOfRange && text.contains("message length too large");
     // No request is sent that is beyond this limit: it was the answer.

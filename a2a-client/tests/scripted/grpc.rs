@@ -7,6 +7,7 @@ use a2a_client::proto::v1::{
     StreamResponse, TaskArtifactUpdateEvent, TaskState,
 };
 use a2a_client::proto::{A2aError, ErrorCode};
+use http::header::CONTENT_TYPE;
 use http::{HeaderMap, StatusCode};
 use hyper::body::Frame;
 use prost::Message as _;
@@ -175,33 +176,51 @@ fn a_connection_that_breaks_in_the_middle_is_a_cut() {
 #[test]
 fn a_proxy_that_answers_in_place_of_the_agent_is_no_agent() {
     run(async {
-        let page = || Answer {
-            status: StatusCode::SERVICE_UNAVAILABLE,
-            ..answer([], ok())
+        // With the type of gRPC and without, with a page and without.
+        let page = || Ok(Frame::data("<html>Bad Gateway</html>".into()));
+        let answers = || {
+            [None, Some(page())].map(|body| Answer {
+                status: StatusCode::BAD_GATEWAY,
+                headers: HeaderMap::from_iter([(CONTENT_TYPE, "text/html".parse().unwrap())]),
+                frames: Frames(body.into_iter().map(Part::Frame).collect()),
+            })
         };
-        let script = [
-            Answer {
-                frames: Frames::default(),
-                ..page()
-            },
-            Answer {
-                frames: Frames::default(),
-                ..page()
-            },
-        ];
-        let peer = Peer::start(script).await;
-        let unary = peer.client().get_task("t").await.unwrap_err();
-        let stream = async { peer.client().stream_text("hi").await?.into_task().await }
-            .await
-            .unwrap_err();
-        for error in [unary, stream] {
-            assert_eq!(
-                error.http_status(),
-                Some(StatusCode::SERVICE_UNAVAILABLE),
-                "{error:?}"
-            );
-            assert!(error.protocol().is_none() && error.is_retryable());
+        let peer = Peer::start(answers().into_iter().chain(answers())).await;
+        for _ in 0..2 {
+            let unary = peer.client().get_task("t").await.unwrap_err();
+            let stream = peer.client().stream_text("hi").await.unwrap_err();
+            for error in [unary, stream] {
+                let status = error.http_status();
+                assert_eq!(status, Some(StatusCode::BAD_GATEWAY), "{error:?}");
+                assert!(
+                    error.protocol().is_none() && !error.is_decode(),
+                    "{error:?}"
+                );
+            }
         }
+        let busy = || Answer {
+            status: StatusCode::SERVICE_UNAVAILABLE,
+            headers: HeaderMap::new(),
+            frames: Frames::default(),
+        };
+        let peer = Peer::start([busy()]).await;
+        assert!(
+            peer.client()
+                .get_task("t")
+                .await
+                .unwrap_err()
+                .is_retryable()
+        );
+        let elsewhere = Answer {
+            status: StatusCode::OK,
+            ..answers().into_iter().next_back().unwrap()
+        };
+        let peer = Peer::start([elsewhere]).await;
+        let error = peer.client().get_task("t").await.unwrap_err();
+        assert!(
+            error.is_decode() && error.to_string().contains("gRPC"),
+            "{error:?}"
+        );
     });
 }
 

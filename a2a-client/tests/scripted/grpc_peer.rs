@@ -186,7 +186,8 @@ async fn serve(
     *response.headers_mut() = answer.headers;
     response
         .headers_mut()
-        .insert("content-type", "application/grpc".parse().unwrap());
+        .entry("content-type")
+        .or_insert("application/grpc".parse().unwrap());
     Ok(response)
 }
 

@@ -18,6 +18,8 @@ mod facts;
 mod grpc;
 mod jsonrpc;
 mod params;
+#[cfg(feature = "reflection")]
+mod reflection;
 mod rest;
 mod serve;
 mod streams;

@@ -1,9 +1,9 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::sync::Arc;
 
 use a2a_client::Client;
-use a2a_proto::{Binding, FILE_DESCRIPTOR_SET, Method};
+use a2a_proto::{Binding, Method};
 use a2a_server::Server;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -175,7 +175,9 @@ async fn subscribe(grpcurl: &Grpcurl, server: &Server) {
     while let Some(line) = lines.next_line().await.unwrap() {
         shown.push_str(&line);
         if line == "}" && !shown.contains("TASK_STATE_CANCELED") {
-            client.cancel_task(id.as_str()).await.unwrap();
+            let canceled = grpcurl.call("CancelTask", &json!({ "id": id })).await;
+            let state = canceled.unwrap()[0]["status"]["state"].clone();
+            assert_eq!(state, "TASK_STATE_CANCELED");
         }
     }
     assert!(
@@ -228,16 +230,15 @@ async fn grpc_01_grpcurl_takes_our_descriptors() {
         };
         let builder = agent(&Arc::new(Semaphore::new(0)));
         let server = builder.bind("127.0.0.1:0").await.unwrap();
-        let file = format!("a2a-descriptors-{}.bin", std::process::id());
-        let file = std::env::temp_dir().join(file);
-        std::fs::write(&file, FILE_DESCRIPTOR_SET).unwrap();
+        // The file that the README names.
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let file = root.join("a2a-proto/src/generated/descriptor.bin");
         let grpcurl = Grpcurl {
             program,
             options: vec!["-protoset".to_owned(), file.display().to_string()],
             address: server.local_addr().to_string(),
         };
         all_operations(&grpcurl, &server).await;
-        std::fs::remove_file(file).unwrap();
     })
     .await;
 }

@@ -1,12 +1,14 @@
 //! The HTTP/2 connections below gRPC.
 
+use std::fmt;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use http::Uri;
+use http::header::CONTENT_TYPE;
+use http::{HeaderValue, Request, Response, StatusCode, Uri};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -18,8 +20,25 @@ use crate::builder::{CONNECTION_WINDOW, Limits, STREAM_WINDOW, TCP_KEEPALIVE_RET
 use crate::error::{BoxError, Result};
 use crate::transport::tls;
 
-/// Connects when it is first used and again after a connection is lost.
-pub(super) type Channel = Client<Deadline<HttpsConnector<HttpConnector>>, Body>;
+/// Connects when it is first used and again after a connection is lost. What is no gRPC does not come through.
+#[derive(Clone, Debug)]
+pub(super) struct Channel(Connections);
+
+type Connections = Client<Deadline<HttpsConnector<HttpConnector>>, Body>;
+
+/// Something in place of the agent answered: a proxy, or a server of another kind.
+#[derive(Debug)]
+pub(super) struct NoGrpc {
+    pub(super) status: StatusCode,
+}
+
+impl fmt::Display for NoGrpc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the answer is HTTP {} and no gRPC", self.status)
+    }
+}
+
+impl std::error::Error for NoGrpc {}
 
 pub(super) fn channel(limits: &Limits) -> Result<Channel> {
     let mut tcp = HttpConnector::new();
@@ -37,7 +56,7 @@ pub(super) fn channel(limits: &Limits) -> Result<Channel> {
         connector,
         limit: limits.connect,
     };
-    Ok(Client::builder(TokioExecutor::new())
+    let client = Client::builder(TokioExecutor::new())
         .http2_only(true)
         .http2_initial_stream_window_size(STREAM_WINDOW)
         .http2_initial_connection_window_size(CONNECTION_WINDOW)
@@ -46,7 +65,40 @@ pub(super) fn channel(limits: &Limits) -> Result<Channel> {
         .http2_keep_alive_timeout(limits.ping_timeout)
         .timer(TokioTimer::new())
         .pool_timer(TokioTimer::new())
-        .build(connector))
+        .build(connector);
+    Ok(Channel(client))
+}
+
+impl Service<Request<Body>> for Channel {
+    type Response = <Connections as Service<Request<Body>>>::Response;
+    type Error = BoxError;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, BoxError>> + Send>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.0.poll_ready(cx).map_err(BoxError::from)
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let answer = self.0.request(request);
+        Box::pin(async move {
+            let answer = answer.await?;
+            match is_grpc(&answer) {
+                true => Ok(answer),
+                false => Err(NoGrpc {
+                    status: answer.status(),
+                }
+                .into()),
+            }
+        })
+    }
+}
+
+/// Its body must not be read as messages if it is not: the page of a proxy has no frames.
+fn is_grpc<B>(answer: &Response<B>) -> bool {
+    let has_type = |value: &HeaderValue| value.as_bytes().starts_with(b"application/grpc");
+    let headers = answer.headers();
+    headers.contains_key("grpc-status")
+        || (answer.status() == StatusCode::OK && headers.get(CONTENT_TYPE).is_some_and(has_type))
 }
 
 /// Bounds connecting as a whole: the name, TCP and TLS.
