@@ -94,10 +94,15 @@ impl Agent {
     ///
     /// When the address can't be listened on.
     pub async fn bind(&self, address: impl fmt::Display) -> Result<Server, ServeError> {
+        self.prepare().await;
+        self.endpoint().bind(address).await
+    }
+
+    /// Sets FAILED what an earlier process left running.
+    pub(crate) async fn prepare(&self) {
         if let Err(error) = self.0.engine.ready().await {
             tracing::warn!(error = %error, "the task store can't be read yet; each call tries again");
         }
-        self.endpoint().bind(address).await
     }
 
     /// The agent as a tower service, for a server of one's own.

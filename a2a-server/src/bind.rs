@@ -95,8 +95,21 @@ impl Endpoint {
     ///
     /// Dropped half-way, the endpoint goes on refusing calls, and a second call waits again.
     pub async fn shutdown(&self) {
-        self.0.stopping.cancel();
+        self.refuse();
         self.0.handler.shutdown().await;
+    }
+
+    /// Refuses new calls.
+    pub(crate) fn refuse(&self) {
+        self.0.stopping.cancel();
+    }
+
+    pub(crate) fn json_rpc_path(&self) -> &str {
+        &self.0.json_rpc_path
+    }
+
+    pub(crate) fn health_path(&self) -> Option<&str> {
+        self.0.health_path.as_deref()
     }
 
     pub(crate) fn is_json_rpc_path(&self, path: &str) -> bool {

@@ -18,6 +18,7 @@
 //!   [`EventSink`].
 //! - [`Agent`] and [`AgentBuilder`] put executor, card, [`TaskStore`], [`Extension`]s and policies together.
 //! - [`Server`] is a listener; [`Agent::into_router`] and [`Agent::into_service`] are for a server of one's own.
+//! - [`AgentRouter`] is many agents behind one server.
 //! - [`RequestHandler`] is the eleven operations, for whoever writes a proxy; [`Endpoint`] serves it.
 //! - [`Limits`] are all limits with their defaults.
 //!
@@ -51,6 +52,7 @@
 #![cfg_attr(all(doctest, feature = "sqlite"), doc = include_str!("../README.md"))]
 
 mod agent;
+mod agent_router;
 pub mod auth;
 #[cfg_attr(
     not(all(feature = "jsonrpc", feature = "rest", feature = "grpc")),
@@ -79,6 +81,7 @@ mod trace;
 mod version;
 
 pub use agent::{Agent, AgentBuilder, BuildError};
+pub use agent_router::{AgentRouter, AgentRouterService};
 pub use auth::{AuthError, Authenticator, Principal};
 pub use bind::{Endpoint, EndpointBuilder};
 pub use context::CallContext;

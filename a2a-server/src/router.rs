@@ -42,19 +42,54 @@ pub struct EndpointService(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     endpoint: Endpoint,
-    card: ServedCard,
+    card: Option<ServedCard>,
 }
 
 impl EndpointService {
     pub(crate) fn new(endpoint: Endpoint, bound: Option<SocketAddr>) -> Self {
-        let card = endpoint.served_card(bound);
+        Self::at(endpoint, None, bound, "")
+    }
+
+    /// The endpoint under a name of a server at that URL, or at the address that is bound.
+    pub(crate) fn at(
+        endpoint: Endpoint,
+        server_url: Option<&str>,
+        bound: Option<SocketAddr>,
+        name: &str,
+    ) -> Self {
+        let base = server_url.map(str::to_owned);
+        let base = base.or_else(|| bound.map(card::url_of));
+        let card = endpoint.served_card(base.as_deref(), name);
         if card.supported_interfaces.is_empty() {
             tracing::warn!("the agent card lists no interface: set a public URL");
         }
         Self(Arc::new(Shared {
-            card: ServedCard::new(&card),
+            card: Some(ServedCard::new(&card)),
             endpoint,
         }))
+    }
+
+    /// The endpoint of no agent.
+    pub(crate) fn without_card(endpoint: Endpoint) -> Self {
+        Self(Arc::new(Shared {
+            card: None,
+            endpoint,
+        }))
+    }
+
+    pub(crate) fn json_rpc_path(&self) -> &str {
+        self.0.endpoint.json_rpc_path()
+    }
+
+    /// Whether a path is not one of HTTP+JSON.
+    pub(crate) fn has_path_of_its_own(&self, path: &str) -> bool {
+        let Shared { endpoint, .. } = &*self.0;
+        let is_json_rpc = endpoint.serves(Binding::JsonRpc) && endpoint.is_json_rpc_path(path);
+        is_json_rpc || endpoint.health_path() == Some(path)
+    }
+
+    pub(crate) fn is_probe(&self, request: &Request<Body>) -> bool {
+        self.0.endpoint.is_probe(request)
     }
 
     pub(crate) fn into_router(self) -> axum::Router {
@@ -65,7 +100,7 @@ impl EndpointService {
         not(any(feature = "jsonrpc", feature = "rest", feature = "grpc")),
         expect(clippy::unused_async, reason = "the card alone needs no waiting")
     )]
-    async fn handle(self, request: Request<Body>) -> Response<Body> {
+    pub(crate) async fn handle(self, request: Request<Body>) -> Response<Body> {
         let Shared { endpoint, card } = &*self.0;
         match endpoint.binding_of(&request) {
             #[cfg(feature = "grpc")]
@@ -80,7 +115,10 @@ impl EndpointService {
                 }
                 grpc::serve(endpoint, request).await
             }
-            _ if request.uri().path() == card::PATH => card.serve(&request),
+            _ if request.uri().path() == card::PATH => match card {
+                Some(card) => card.serve(&request),
+                None => bind::nothing_here(),
+            },
             _ if endpoint.is_probe(&request) => endpoint.probed(),
             #[cfg(feature = "jsonrpc")]
             Some(Binding::JsonRpc) => bind::jsonrpc::serve(endpoint, request).await,
@@ -105,7 +143,7 @@ impl Endpoint {
     }
 }
 
-fn is_grpc(headers: &HeaderMap) -> bool {
+pub(crate) fn is_grpc(headers: &HeaderMap) -> bool {
     let content_type = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
     match content_type.and_then(|value| value.strip_prefix(b"application/grpc")) {
         // gRPC-Web is another protocol.
@@ -135,6 +173,12 @@ where
 /// The response of an [`EndpointService`].
 #[must_use = "futures do nothing unless polled"]
 pub struct ResponseFuture(Pin<Box<dyn Future<Output = Response<Body>> + Send>>);
+
+impl ResponseFuture {
+    pub(crate) fn new(response: Pin<Box<dyn Future<Output = Response<Body>> + Send>>) -> Self {
+        Self(response)
+    }
+}
 
 impl Future for ResponseFuture {
     type Output = Result<Response<Body>, Infallible>;

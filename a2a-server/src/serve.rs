@@ -4,8 +4,10 @@ mod connection;
 
 use std::convert::Infallible;
 use std::fmt;
+use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
+use std::task::Poll;
 use std::time::Duration;
 
 use a2a_proto::error::WithCauses;
@@ -18,6 +20,7 @@ use tower_service::Service;
 
 use crate::agent::BuildError;
 use crate::bind::Endpoint;
+use crate::limits::Limits;
 use crate::router::EndpointService;
 
 impl Endpoint {
@@ -51,30 +54,45 @@ impl Endpoint {
         address: impl fmt::Display,
         build: impl FnOnce(EndpointService) -> S,
     ) -> Result<Server, ServeError> {
-        let address = address.to_string();
-        let fault = |source| {
-            let address = address.clone();
-            ServeError(Fault::Listen { address, source })
-        };
-        let listener = TcpListener::bind(&*address).await.map_err(fault)?;
-        let local_addr = listener.local_addr().map_err(fault)?;
-        let service = build(EndpointService::new(self.clone(), Some(local_addr)));
-        let tasks = Tasks::default();
         let limits = self.limits().clone();
-        tasks.spawn(connection::accept(listener, service, limits, tasks.clone()));
-        // From here on waiting ends when the last task has.
-        tasks.tracker.close();
-        tracing::info!(%local_addr, "listening");
-        Ok(Server {
-            endpoint: self.clone(),
-            local_addr,
-            tasks,
+        listen(address, vec![self.clone()], limits, |bound| {
+            build(EndpointService::new(self.clone(), Some(bound)))
         })
+        .await
     }
 }
 
+/// Listens and serves what is built for the bound address.
+pub(crate) async fn listen<S: HttpService>(
+    address: impl fmt::Display,
+    endpoints: Vec<Endpoint>,
+    limits: Limits,
+    build: impl FnOnce(SocketAddr) -> S,
+) -> Result<Server, ServeError> {
+    let address = address.to_string();
+    let fault = |source| {
+        let address = address.clone();
+        ServeError(Fault::Listen { address, source })
+    };
+    let listener = TcpListener::bind(&*address).await.map_err(fault)?;
+    let local_addr = listener.local_addr().map_err(fault)?;
+    let service = build(local_addr);
+    let tasks = Tasks::default();
+    let grace = limits.grace;
+    tasks.spawn(connection::accept(listener, service, limits, tasks.clone()));
+    // From here on waiting ends when the last task has.
+    tasks.tracker.close();
+    tracing::info!(%local_addr, "listening");
+    Ok(Server {
+        endpoints,
+        grace,
+        local_addr,
+        tasks,
+    })
+}
+
 /// What is served: the endpoint's own service, or a router around it.
-trait HttpService:
+pub(crate) trait HttpService:
     Service<Request<Body>, Response = Response<Body>, Error = Infallible, Future: Send>
     + Clone
     + Send
@@ -95,7 +113,8 @@ impl<S> HttpService for S where
 /// A server that runs. Dropped, it stops at once: open connections are cut.
 #[must_use = "a server stops when it is dropped"]
 pub struct Server {
-    endpoint: Endpoint,
+    endpoints: Vec<Endpoint>,
+    grace: Duration,
     local_addr: SocketAddr,
     tasks: Tasks,
 }
@@ -134,14 +153,28 @@ impl Server {
     /// Dropped half-way, the server goes on stopping but cuts nothing off; a second call does.
     pub async fn shutdown(&self) {
         self.tasks.stopping.cancel();
-        self.endpoint.shutdown().await;
-        let grace: Duration = self.endpoint.limits().grace;
-        if tokio::time::timeout(grace, self.wait()).await.is_err() {
+        // None takes a call any more while another still stops.
+        self.endpoints.iter().for_each(Endpoint::refuse);
+        all(self.endpoints.iter().map(Endpoint::shutdown)).await;
+        if tokio::time::timeout(self.grace, self.wait()).await.is_err() {
             tracing::warn!("connections are cut that did not end by themselves");
             self.tasks.killed.cancel();
             self.wait().await;
         }
     }
+}
+
+/// Waits for all of them at once.
+async fn all(futures: impl IntoIterator<Item = impl Future<Output = ()>>) {
+    let mut waiting: Vec<_> = futures.into_iter().map(Box::pin).collect();
+    poll_fn(|cx| {
+        waiting.retain_mut(|future| future.as_mut().poll(cx).is_pending());
+        match waiting.is_empty() {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }
+    })
+    .await;
 }
 
 impl Drop for Server {

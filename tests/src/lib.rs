@@ -3,6 +3,7 @@
 
 mod harness;
 
+mod agent_router;
 mod boundary;
 mod cancel;
 mod coverage;

@@ -63,6 +63,14 @@ pub enum BuildError {
     /// An extended card would be given to callers that nobody has authenticated.
     #[error("an extended card needs an authenticator: call AgentBuilder::authenticator")]
     ExtendedCardWithoutAuthenticator,
+    /// An agent of a router can't have that name.
+    #[error("an agent can't be called `{name}`: {reason}")]
+    AgentName {
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
 }
 
 /// In one line with all causes, as a `main` that returns it prints it.

@@ -82,22 +82,27 @@ impl fmt::Debug for ServedCard {
 }
 
 impl Endpoint {
-    /// The card with the interfaces that are served, where it lists none itself. Without an address and a public URL
-    /// there is nothing to fill in.
-    pub(crate) fn served_card(&self, bound: Option<SocketAddr>) -> AgentCard {
+    /// The card with the interfaces that are served, where it lists none itself: below the server's URL by the name that
+    /// the agent has there, unless it has a URL of its own. Without any URL there is nothing to fill in.
+    pub(crate) fn served_card(&self, base: Option<&str>, name: &str) -> AgentCard {
         let mut card = self.0.card.clone();
-        let base = self.0.public_url.clone().or_else(|| bound.map(url_of));
+        let own = self.0.public_url.as_deref();
+        let below = base.map(|base| match name {
+            "" => base.to_owned(),
+            name => format!("{}/{name}", base.trim_end_matches('/')),
+        });
         if card.supported_interfaces.is_empty()
-            && let Some(base) = base
+            && let Some(base) = own.map(str::to_owned).or(below)
         {
-            card.supported_interfaces = self.0.interfaces(&base);
+            card.supported_interfaces = self.0.interfaces(&base, name);
         }
         card
     }
 }
 
 impl Inner {
-    fn interfaces(&self, base: &str) -> Vec<AgentInterface> {
+    /// gRPC has no paths: there the name is the tenant.
+    fn interfaces(&self, base: &str, name: &str) -> Vec<AgentInterface> {
         let base = base.trim_end_matches('/');
         let url = |binding| match binding {
             // Frameworks that mount under a prefix know it without a slash at its end.
@@ -112,14 +117,17 @@ impl Inner {
                 url: url(*binding),
                 protocol_binding: binding.name().to_owned(),
                 protocol_version: Version::V1_0.to_string(),
-                ..AgentInterface::default()
+                tenant: match binding {
+                    Binding::Grpc => name.to_owned(),
+                    Binding::JsonRpc | Binding::HttpJson => String::new(),
+                },
             })
             .collect()
     }
 }
 
 /// The URL of an address on this machine.
-fn url_of(mut address: SocketAddr) -> String {
+pub(crate) fn url_of(mut address: SocketAddr) -> String {
     if address.ip().is_unspecified() {
         address.set_ip(match address {
             SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),

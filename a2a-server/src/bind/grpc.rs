@@ -88,7 +88,8 @@ impl ServerStreamingService<Bytes> for Invoke {
     }
 }
 
-fn decode(method: Method, message: Bytes) -> Result<Operation, A2aError> {
+/// Reads the request of a method.
+pub(crate) fn decode(method: Method, message: Bytes) -> Result<Operation, A2aError> {
     let call = match method {
         Method::SendMessage => Call::SendMessage(read(message)?),
         Method::GetTask => Call::GetTask(read(message)?),

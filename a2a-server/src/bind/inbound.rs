@@ -14,6 +14,7 @@ use super::check;
 use super::reply::Reply;
 use super::until::Until;
 use super::{Endpoint, Inner};
+use crate::agent_router::Routed;
 use crate::auth::{AuthError, Principal};
 use crate::context::CallContext;
 use crate::event::EventStream;
@@ -145,7 +146,10 @@ impl Inbound {
         let policy = self.endpoint.0.version_policy;
         let method = method.map_err(|name| version::unknown_method(policy, &self.version, name))?;
         policy.check(&self.version)?;
-        let operation = decode(method)?;
+        let mut operation = decode(method)?;
+        if let Some(routed) = self.attached.get::<Routed>() {
+            routed.strip(operation.tenant_mut());
+        }
         check::operation(&self.endpoint.0, &self.requested, &operation)?;
         let strings = |list: &Extensions| list.iter().map(str::to_owned).collect();
         let cx = CallContext::new(method)
