@@ -75,6 +75,7 @@ impl Agent {
         if let Some(url) = &serving.public_url {
             builder = builder.public_url(url);
         }
+        builder = builder.trust_forwarded_headers(serving.trusts_forwarded);
         if let Some(path) = &serving.health_path {
             builder = builder.health_path(path);
         }

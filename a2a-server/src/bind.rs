@@ -2,6 +2,7 @@
 
 pub(crate) mod card;
 mod check;
+pub(crate) mod forwarded;
 #[cfg(feature = "grpc")]
 pub(crate) mod grpc;
 #[cfg(feature = "grpc")]
@@ -10,6 +11,7 @@ mod http;
 mod inbound;
 #[cfg(feature = "jsonrpc")]
 pub(crate) mod jsonrpc;
+mod lint;
 mod probe;
 #[cfg(feature = "reflection")]
 mod reflection;
@@ -32,6 +34,8 @@ use crate::handler::RequestHandler;
 use crate::limits::Limits;
 use crate::version::VersionPolicy;
 
+pub use lint::CardFault;
+
 /// The operations of an agent as they are served: its card, and what stands in front of a call.
 ///
 /// Serve it with [`bind`](Self::bind), or within a server of your own with [`into_router`](Self::into_router) or
@@ -52,6 +56,7 @@ struct Inner {
     json_rpc_path: String,
     health_path: Option<String>,
     public_url: Option<String>,
+    trusts_forwarded: bool,
     #[cfg(feature = "reflection")]
     reflection: Option<reflection::Reflection>,
     stopping: CancellationToken,
@@ -77,6 +82,7 @@ impl Endpoint {
             json_rpc_path: "/".to_owned(),
             health_path: None,
             public_url: None,
+            trusts_forwarded: false,
             #[cfg(feature = "reflection")]
             reflection: None,
             stopping: CancellationToken::new(),
@@ -106,6 +112,12 @@ impl Endpoint {
 
     pub(crate) fn json_rpc_path(&self) -> &str {
         &self.0.json_rpc_path
+    }
+
+    /// The server's URL for this caller, where it depends on the caller.
+    pub(crate) fn forwarded_url(&self, headers: &::http::HeaderMap) -> Option<String> {
+        let depends = self.0.trusts_forwarded && self.0.public_url.is_none();
+        depends.then(|| forwarded::server_url(headers)).flatten()
     }
 
     pub(crate) fn health_path(&self) -> Option<&str> {
@@ -193,6 +205,14 @@ impl EndpointBuilder {
     /// bound address.
     pub fn public_url(mut self, url: impl Into<String>) -> Self {
         self.0.public_url = Some(url.into());
+        self
+    }
+
+    /// Takes the URL for the interfaces in the card from what a proxy says of the caller's request: `Forwarded`, or
+    /// `X-Forwarded-Proto`, `-Host`, `-Port` and `-Prefix`. Off by default, since without a proxy that sets them any caller
+    /// may send them. A [`public_url`](Self::public_url) goes before; headers that make no URL count for nothing.
+    pub fn trust_forwarded_headers(mut self, trust: bool) -> Self {
+        self.0.trusts_forwarded = trust;
         self
     }
 

@@ -83,7 +83,7 @@ mod version;
 pub use agent::{Agent, AgentBuilder, BuildError};
 pub use agent_router::{AgentRouter, AgentRouterService};
 pub use auth::{AuthError, Authenticator, Principal};
-pub use bind::{Endpoint, EndpointBuilder};
+pub use bind::{CardFault, Endpoint, EndpointBuilder};
 pub use context::CallContext;
 pub use event::{Event, EventStream};
 pub use execution::{

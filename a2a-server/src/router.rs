@@ -10,11 +10,12 @@ use std::task::{Context, Poll};
 use a2a_proto::Binding;
 use axum::body::Body;
 use bytes::Bytes;
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_TYPE, VARY};
 use http::{HeaderMap, HeaderValue, Request, Response};
 use tower_service::Service;
 
 use crate::bind::card::{self, ServedCard};
+use crate::bind::forwarded;
 use crate::bind::{self, Endpoint};
 #[cfg(feature = "grpc")]
 use crate::bind::{grpc, health};
@@ -43,6 +44,8 @@ pub struct EndpointService(Arc<Shared>);
 struct Shared {
     endpoint: Endpoint,
     card: Option<ServedCard>,
+    /// Under which the agent stands on a server of several.
+    name: String,
 }
 
 impl EndpointService {
@@ -63,8 +66,12 @@ impl EndpointService {
         if card.supported_interfaces.is_empty() {
             tracing::warn!("the agent card lists no interface: set a public URL");
         }
+        for fault in endpoint.card_faults() {
+            tracing::warn!(field = fault.field, "the agent card: {}", fault.description);
+        }
         Self(Arc::new(Shared {
             card: Some(ServedCard::new(&card)),
+            name: name.to_owned(),
             endpoint,
         }))
     }
@@ -73,6 +80,7 @@ impl EndpointService {
     pub(crate) fn without_card(endpoint: Endpoint) -> Self {
         Self(Arc::new(Shared {
             card: None,
+            name: String::new(),
             endpoint,
         }))
     }
@@ -101,7 +109,7 @@ impl EndpointService {
         expect(clippy::unused_async, reason = "the card alone needs no waiting")
     )]
     pub(crate) async fn handle(self, request: Request<Body>) -> Response<Body> {
-        let Shared { endpoint, card } = &*self.0;
+        let Shared { endpoint, .. } = &*self.0;
         match endpoint.binding_of(&request) {
             #[cfg(feature = "grpc")]
             Some(Binding::Grpc) if health::is_at(request.uri().path()) => {
@@ -115,16 +123,30 @@ impl EndpointService {
                 }
                 grpc::serve(endpoint, request).await
             }
-            _ if request.uri().path() == card::PATH => match card {
-                Some(card) => card.serve(&request),
-                None => bind::nothing_here(),
-            },
+            _ if request.uri().path() == card::PATH => self.0.card(&request),
             _ if endpoint.is_probe(&request) => endpoint.probed(),
             #[cfg(feature = "jsonrpc")]
             Some(Binding::JsonRpc) => bind::jsonrpc::serve(endpoint, request).await,
             #[cfg(feature = "rest")]
             Some(Binding::HttpJson) => bind::rest::serve(endpoint, request).await,
             _ => bind::nothing_here(),
+        }
+    }
+}
+
+impl Shared {
+    fn card(&self, request: &Request<Body>) -> Response<Body> {
+        let Some(card) = &self.card else {
+            return bind::nothing_here();
+        };
+        match self.endpoint.forwarded_url(request.headers()) {
+            Some(url) => {
+                let card = self.endpoint.served_card(Some(&url), &self.name);
+                let mut response = ServedCard::new(&card).serve(request);
+                response.headers_mut().insert(VARY, forwarded::VARY);
+                response
+            }
+            None => card.serve(request),
         }
     }
 }

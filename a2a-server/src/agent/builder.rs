@@ -50,6 +50,7 @@ pub(crate) struct Serving {
     pub(crate) version: VersionPolicy,
     pub(crate) authenticator: Option<Arc<dyn Authenticator>>,
     pub(crate) public_url: Option<String>,
+    pub(crate) trusts_forwarded: bool,
     pub(crate) json_rpc_path: Option<String>,
     pub(crate) health_path: Option<String>,
     #[cfg(feature = "reflection")]
@@ -210,6 +211,14 @@ impl AgentBuilder {
     /// is bound.
     pub fn public_url(mut self, url: impl Into<String>) -> Self {
         self.serving.public_url = Some(url.into());
+        self
+    }
+
+    /// Takes the URL for the interfaces in the card from what a proxy says: `Forwarded`, or `X-Forwarded-Proto`, `-Host`,
+    /// `-Port` and `-Prefix`. Off by default, since without a proxy that sets them any caller may send them. A public URL
+    /// goes before.
+    pub fn trust_forwarded_headers(mut self, trust: bool) -> Self {
+        self.serving.trusts_forwarded = trust;
         self
     }
 

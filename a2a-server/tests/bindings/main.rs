@@ -17,6 +17,7 @@ mod errors;
 mod facts;
 mod grpc;
 mod jsonrpc;
+mod lint;
 mod params;
 #[cfg(feature = "reflection")]
 mod reflection;
