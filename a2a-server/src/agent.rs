@@ -66,6 +66,9 @@ impl Agent {
         let mut builder = Endpoint::builder(Arc::new(self.clone()), self.0.card.clone())
             .version_policy(serving.version)
             .limits(self.0.limits.clone());
+        if let Some(observer) = &serving.observer {
+            builder = builder.observer(Arc::clone(observer));
+        }
         if let Some(authenticator) = &serving.authenticator {
             builder = builder.authenticator(Arc::clone(authenticator));
         }

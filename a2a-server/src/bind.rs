@@ -32,6 +32,7 @@ use tokio_util::sync::CancellationToken;
 use crate::auth::Authenticator;
 use crate::handler::RequestHandler;
 use crate::limits::Limits;
+use crate::observe::{Observer, Watch};
 use crate::version::VersionPolicy;
 
 pub use lint::CardFault;
@@ -57,6 +58,7 @@ struct Inner {
     health_path: Option<String>,
     public_url: Option<String>,
     trusts_forwarded: bool,
+    watch: Watch,
     #[cfg(feature = "reflection")]
     reflection: Option<reflection::Reflection>,
     stopping: CancellationToken,
@@ -83,6 +85,7 @@ impl Endpoint {
             health_path: None,
             public_url: None,
             trusts_forwarded: false,
+            watch: Watch::default(),
             #[cfg(feature = "reflection")]
             reflection: None,
             stopping: CancellationToken::new(),
@@ -165,6 +168,12 @@ impl EndpointBuilder {
     /// Sets what is made of a call without a version.
     pub fn version_policy(mut self, policy: VersionPolicy) -> Self {
         self.0.version_policy = policy;
+        self
+    }
+
+    /// Tells an observer of each call and stream.
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.0.watch = Watch::new(observer);
         self
     }
 

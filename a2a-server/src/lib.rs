@@ -20,6 +20,7 @@
 //! - [`Server`] is a listener; [`Agent::into_router`] and [`Agent::into_service`] are for a server of one's own.
 //! - [`AgentRouter`] is many agents behind one server.
 //! - [`RequestHandler`] is the eleven operations, for whoever writes a proxy; [`Endpoint`] serves it.
+//! - [`Observer`] is told what a server does, for metrics.
 //! - [`Limits`] are all limits with their defaults.
 //!
 //! What an executor sends is stored before anybody sees it. An execution runs on a task of its own: a caller that
@@ -70,6 +71,7 @@ mod executor;
 mod extension;
 mod handler;
 mod limits;
+mod observe;
 mod router;
 mod serve;
 mod sink;
@@ -96,6 +98,7 @@ pub use executor::{
 pub use extension::Extension;
 pub use handler::{RequestHandler, SendReply, TaskReply};
 pub use limits::Limits;
+pub use observe::{Observation, Observer};
 pub use router::{EndpointService, ResponseFuture};
 pub use serve::{ServeError, Server};
 pub use sink::{EventSink, TextStream};

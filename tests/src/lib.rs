@@ -13,6 +13,7 @@ mod hitl;
 mod in_process;
 mod limits;
 mod messages;
+mod observe;
 mod principals;
 mod races;
 mod requests;

@@ -15,6 +15,7 @@ use crate::execution::{
 use crate::executor::{AgentExecutor, DynExecutor};
 use crate::extension::Extension;
 use crate::limits::Limits;
+use crate::observe::{ObservedStore, Observer, Watch};
 use crate::serve::{ServeError, Server};
 use crate::store::{MemoryStore, TaskStore};
 use crate::version::VersionPolicy;
@@ -51,6 +52,7 @@ pub(crate) struct Serving {
     pub(crate) authenticator: Option<Arc<dyn Authenticator>>,
     pub(crate) public_url: Option<String>,
     pub(crate) trusts_forwarded: bool,
+    pub(crate) observer: Option<Arc<dyn Observer>>,
     pub(crate) json_rpc_path: Option<String>,
     pub(crate) health_path: Option<String>,
     #[cfg(feature = "reflection")]
@@ -277,6 +279,12 @@ impl AgentBuilder {
         self
     }
 
+    /// Tells an observer of each call, stream, execution and call of the task store: for metrics.
+    pub fn observer(mut self, observer: impl Observer) -> Self {
+        self.serving.observer = Some(Arc::new(observer));
+        self
+    }
+
     /// Sets the limits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
@@ -296,6 +304,12 @@ impl AgentBuilder {
         let store = self
             .store
             .unwrap_or_else(|| Arc::new(MemoryStore::new().scoped(self.scope)));
+        let watch = self.serving.observer.clone().map(Watch::new);
+        let watch = watch.unwrap_or_default();
+        let store: Arc<dyn TaskStore> = match watch.is_on() {
+            true => Arc::new(ObservedStore::new(store, watch.clone())),
+            false => store,
+        };
         let persist = self.persist.unwrap_or_else(|| match store.is_immediate() {
             true => PersistPolicy::EveryEvent,
             false => PersistPolicy::coalesce(),
@@ -310,6 +324,7 @@ impl AgentBuilder {
             boundary: self.boundary,
             input_modes: self.check_input_modes.then(|| input_modes(&card)),
             window: Window::default(),
+            watch,
             limits: self.limits.clone(),
         };
         Ok(Agent(Arc::new(Inner {

@@ -20,6 +20,7 @@ use crate::context::CallContext;
 use crate::event::EventStream;
 use crate::execution::catch;
 use crate::handler::RequestHandler;
+use crate::observe::{CallGuard, Observation};
 use crate::{trace, version};
 
 /// A request whose caller is known; its body may not have been read yet.
@@ -70,7 +71,11 @@ impl Outcome {
 impl Endpoint {
     /// Finds out who calls.
     pub(crate) async fn admit(&self, binding: Binding, parts: Parts) -> Result<Inbound, Refusal> {
-        let principal = self.0.authenticate(&parts).await?;
+        let admitted = self.0.authenticate(&parts).await;
+        let principal = admitted.inspect_err(|refusal| {
+            let error = refusal.error.code();
+            self.0.watch.tell(&Observation::Refused { binding, error });
+        })?;
         let requested = Extensions::of(&parts.headers);
         let declared = self.0.card.extensions().map(|extension| &*extension.uri);
         let activated = declared.filter(|uri| requested.contains(uri)).collect();
@@ -144,13 +149,25 @@ impl Inbound {
         decode: impl FnOnce(Method) -> Result<Operation, A2aError>,
     ) -> Result<Checked, A2aError> {
         let policy = self.endpoint.0.version_policy;
-        let method = method.map_err(|name| version::unknown_method(policy, &self.version, name))?;
-        policy.check(&self.version)?;
-        let mut operation = decode(method)?;
-        if let Some(routed) = self.attached.get::<Routed>() {
-            routed.strip(operation.tenant_mut());
-        }
-        check::operation(&self.endpoint.0, &self.requested, &operation)?;
+        let binding = self.binding;
+        let watch = self.endpoint.0.watch.clone();
+        let method = method.map_err(|name| {
+            let error = version::unknown_method(policy, &self.version, name);
+            let code = error.code();
+            watch.tell(&Observation::Refused {
+                binding,
+                error: code,
+            });
+            error
+        })?;
+        let observed = CallGuard::new(&watch, binding, method);
+        let operation = match self.operation(method, decode) {
+            Ok(operation) => operation,
+            Err(error) => {
+                observed.end(Some(error.code()));
+                return Err(error);
+            }
+        };
         let strings = |list: &Extensions| list.iter().map(str::to_owned).collect();
         let cx = CallContext::new(method)
             .with_tenant(operation.tenant())
@@ -161,10 +178,26 @@ impl Inbound {
             .with_deadline(self.deadline);
         Ok(Checked {
             endpoint: self.endpoint,
-            binding: self.binding,
+            binding,
             cx,
             operation,
+            observed,
         })
+    }
+
+    /// Reads the request and checks what it says, in order.
+    fn operation(
+        &self,
+        method: Method,
+        decode: impl FnOnce(Method) -> Result<Operation, A2aError>,
+    ) -> Result<Operation, A2aError> {
+        self.endpoint.0.version_policy.check(&self.version)?;
+        let mut operation = decode(method)?;
+        if let Some(routed) = self.attached.get::<Routed>() {
+            routed.strip(operation.tenant_mut());
+        }
+        check::operation(&self.endpoint.0, &self.requested, &operation)?;
+        Ok(operation)
     }
 }
 
@@ -174,43 +207,64 @@ pub(crate) struct Checked {
     binding: Binding,
     cx: CallContext,
     operation: Operation,
+    observed: CallGuard,
 }
 
 impl Checked {
     /// Calls the handler.
     pub(crate) async fn run(self) -> Result<Outcome, A2aError> {
-        let binding = self.binding;
-        let span = trace::call(binding, self.cx.method());
+        let Self {
+            endpoint,
+            binding,
+            cx,
+            operation,
+            observed,
+        } = self;
+        let span = trace::call(binding, cx.method());
         // A panic would cut the connection, and with it the other calls on it.
-        let outcome = catch(self.hand_over()).instrument(span.clone()).await;
-        outcome
-            .unwrap_or_else(|panicked| {
-                Err(A2aError::internal("the call failed").with_source(panicked))
-            })
-            .inspect_err(|error| {
-                trace::failed(&span, binding, error);
-                log(error);
-            })
-    }
-
-    async fn hand_over(self) -> Result<Outcome, A2aError> {
-        if self.endpoint.0.stopping.is_cancelled() {
-            let error = A2aError::unavailable("the server is shutting down");
-            return Err(error.with_retry_after(RETRY_AFTER));
-        }
-        let deadline = self.cx.deadline();
-        let call = dispatch(&*self.endpoint.0.handler, self.cx, self.operation);
-        let Some(deadline) = deadline else {
-            return call.await;
-        };
-        match tokio::time::timeout_at(deadline, call).await {
-            Ok(Ok(Outcome::Events(events))) => {
-                let events = Until::new(events, deadline);
-                Ok(Outcome::Events(EventStream::new(events)))
+        let outcome = catch(hand_over(&endpoint, cx, operation))
+            .instrument(span.clone())
+            .await;
+        let outcome = outcome.unwrap_or_else(|panicked| {
+            Err(A2aError::internal("the call failed").with_source(panicked))
+        });
+        match outcome {
+            Ok(Outcome::Events(events)) => Ok(Outcome::Events(observed.open(events))),
+            Ok(reply) => {
+                observed.end(None);
+                Ok(reply)
             }
-            Ok(outcome) => outcome,
-            Err(_) => Err(Until::passed()),
+            Err(error) => {
+                trace::failed(&span, binding, &error);
+                log(&error);
+                observed.end(Some(error.code()));
+                Err(error)
+            }
         }
+    }
+}
+
+async fn hand_over(
+    endpoint: &Endpoint,
+    cx: CallContext,
+    operation: Operation,
+) -> Result<Outcome, A2aError> {
+    if endpoint.0.stopping.is_cancelled() {
+        let error = A2aError::unavailable("the server is shutting down");
+        return Err(error.with_retry_after(RETRY_AFTER));
+    }
+    let deadline = cx.deadline();
+    let call = dispatch(&*endpoint.0.handler, cx, operation);
+    let Some(deadline) = deadline else {
+        return call.await;
+    };
+    match tokio::time::timeout_at(deadline, call).await {
+        Ok(Ok(Outcome::Events(events))) => {
+            let events = Until::new(events, deadline);
+            Ok(Outcome::Events(EventStream::new(events)))
+        }
+        Ok(outcome) => outcome,
+        Err(_) => Err(Until::passed()),
     }
 }
 

@@ -9,6 +9,7 @@ use async_trait::async_trait;
 
 use super::Window;
 use crate::limits::Limits;
+use crate::observe::Watch;
 
 /// When events are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,6 +155,7 @@ pub(crate) struct Settings {
     pub(crate) persist: PersistPolicy,
     pub(crate) concurrent: ConcurrentMessages,
     pub(crate) lag: LagPolicy,
+    pub(crate) watch: Watch,
     pub(crate) scope: TaskScope,
     pub(crate) busy: Busy,
     pub(crate) boundary: BoundaryPolicy,

@@ -45,11 +45,14 @@ impl Engine {
         let agent = &self.0.settings.agent;
         loop {
             let span = trace::execution(agent, cx.task_id(), cx.context_id(), cause.take());
+            let mut observed = self.0.settings.watch.execution();
             let execution = self.run_once(&entry, id, &cx, &signals);
             let next = execution.instrument(span.clone()).await;
             if let Some(task) = entry.bus().task() {
                 trace::left_in(&span, task.state());
+                observed.left_in(task.state());
             }
+            drop(observed);
             match next {
                 Next::Nothing => break,
                 Next::Run(next_id, next_cx, next_signals) => {
