@@ -9,7 +9,7 @@ mod interop;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: cargo xtask codegen [--check] | bench codec | features | fuzz SECONDS | interop [--prepare] [--require-all] [PEER]...";
+const USAGE: &str = "usage: cargo xtask codegen [--check] | bench [codec | servers | smoke] | features | fuzz SECONDS | interop [--prepare] [--require-all] [PEER]...";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -17,7 +17,10 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["codegen"] => codegen::write(),
         ["codegen", "--check"] => codegen::check(),
+        ["bench"] => bench::codec().and_then(|()| bench::servers(&[])),
         ["bench", "codec"] => bench::codec(),
+        ["bench", "servers"] => bench::servers(&[]),
+        ["bench", "smoke"] => bench::servers(&["--smoke"]),
         ["features"] => features::check(),
         ["fuzz", seconds] => fuzz::run(seconds),
         ["interop", words @ ..] => interop::run(words),
