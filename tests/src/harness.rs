@@ -14,7 +14,7 @@ use a2a_proto::v1::{
 
 pub(crate) use byo::{ByoPeer, for_each_wire, run};
 pub(crate) use directory::Directory;
-pub(crate) use peer::{Peer, Via};
+pub(crate) use peer::{Events, Peer, Via};
 pub(crate) use store::{Fault, GatedStore, Point};
 
 /// The deadline of every test: what takes longer hangs.

@@ -21,5 +21,6 @@ mod sending;
 mod session;
 mod shutdown;
 mod streams;
+mod stress;
 mod tools;
 mod usage;
