@@ -6,7 +6,10 @@ use a2a_client::{Client, Error};
 use a2a_proto::v1::{Message, Part, SendMessageConfiguration, SendMessageRequest, Task, TaskState};
 use a2a_proto::wire::jsonrpc;
 use a2a_proto::{Binding, Call, ErrorCode, Struct, json};
-use a2a_server::{Agent, AgentBuilder, EventSink, ExecutionContext, Limits, Server, executor_fn};
+use a2a_server::{
+    Agent, AgentBuilder, ConcurrentMessages, EventSink, ExecutionContext, Limits, Server,
+    executor_fn,
+};
 use prost::Message as _;
 use tokio::sync::Semaphore;
 
@@ -222,6 +225,71 @@ async fn as_many_streams_follow_a_task_as_their_limit() {
                 assert_eq!(last, Some(TaskState::Completed), "{binding}");
             }
         }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn as_many_messages_wait_for_an_executor_as_their_limit() {
+    within(async {
+        for binding in BINDINGS {
+            let go = Arc::new(Semaphore::new(0));
+            let server = gated(&go)
+                .limits(Limits::default().waiting_messages(2))
+                .concurrent_messages(ConcurrentMessages::Deliver)
+                .bind("127.0.0.1:0")
+                .await
+                .unwrap();
+            let client = client(&server, binding).await;
+            let mut events = client.stream_text("go").await.unwrap();
+            let id = first_task(events.next().await.unwrap().unwrap()).id;
+            while events.next().await.unwrap().unwrap().state() != Some(TaskState::Working) {}
+            for text in ["one", "two"] {
+                send(&client, immediately(answer(&id, text))).await.unwrap();
+            }
+            let refused = send(&client, immediately(answer(&id, "three"))).await;
+            assert_eq!(
+                refused.unwrap_err(),
+                ErrorCode::UnsupportedOperation,
+                "{binding}"
+            );
+            // What was taken is in the history, and what was refused is not.
+            let task = client.get_task(id.as_str()).await.unwrap();
+            let texts: Vec<String> = task.history.iter().map(Message::text).collect();
+            assert!(texts.contains(&"two".to_owned()), "{texts:?}");
+            assert!(!texts.contains(&"three".to_owned()), "{texts:?}");
+            go.add_permits(3);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn streams_beyond_the_limit_of_a_connection_wait_their_turn() {
+    within(async {
+        let go = Arc::new(Semaphore::new(0));
+        let limits = Limits::default().streams_per_connection(2);
+        let server = gated(&go).limits(limits).bind("127.0.0.1:0").await.unwrap();
+        // gRPC has all calls of a client on one connection.
+        let client = client(&server, Binding::Grpc).await;
+        let mut open = Vec::new();
+        for _ in 0..2 {
+            let mut events = client.stream_text("go").await.unwrap();
+            let id = first_task(events.next().await.unwrap().unwrap()).id;
+            open.push((id, events));
+        }
+        let (id, first) = open.remove(0);
+        let mut waiting = Box::pin(client.get_task(id.as_str()));
+        // Another client is answered meanwhile: it is the connection that is full, and not the server.
+        let other = self::client(&server, Binding::JsonRpc).await;
+        tokio::select! {
+            biased;
+            early = &mut waiting => panic!("it did not wait: {early:?}"),
+            task = other.get_task(id.as_str()) => assert_state(&task.unwrap(), TaskState::Working),
+        }
+        drop(first);
+        assert_state(&waiting.await.unwrap(), TaskState::Working);
+        go.add_permits(2);
     })
     .await;
 }

@@ -180,7 +180,7 @@ impl Inbound {
             endpoint: self.endpoint,
             binding,
             cx,
-            operation,
+            operation: Box::new(operation),
             observed,
         })
     }
@@ -206,7 +206,8 @@ pub(crate) struct Checked {
     endpoint: Endpoint,
     binding: Binding,
     cx: CallContext,
-    operation: Operation,
+    /// Boxed: a request is large, and is handed on several times.
+    operation: Box<Operation>,
     observed: CallGuard,
 }
 
@@ -247,7 +248,7 @@ impl Checked {
 async fn hand_over(
     endpoint: &Endpoint,
     cx: CallContext,
-    operation: Operation,
+    operation: Box<Operation>,
 ) -> Result<Outcome, A2aError> {
     if endpoint.0.stopping.is_cancelled() {
         let error = A2aError::unavailable("the server is shutting down");
@@ -271,9 +272,9 @@ async fn hand_over(
 async fn dispatch(
     handler: &dyn RequestHandler,
     cx: CallContext,
-    operation: Operation,
+    operation: Box<Operation>,
 ) -> Result<Outcome, A2aError> {
-    let reply = match operation {
+    let reply = match *operation {
         Operation::Stream(StreamCall::SendStreamingMessage(request)) => {
             return handler
                 .send_streaming_message(cx, request)

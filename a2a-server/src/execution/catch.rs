@@ -1,8 +1,10 @@
 //! Panics of code that is not ours, as values.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::{Pin, pin};
-use std::task::Poll;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use pin_project_lite::pin_project;
 
 /// What was caught: the text of the panic, for the log.
 #[derive(Debug)]
@@ -18,14 +20,30 @@ pub(crate) fn catch_now<T>(call: impl FnOnce() -> T) -> Result<T, Panicked> {
     })
 }
 
-pub(crate) async fn catch<T>(future: impl Future<Output = T>) -> Result<T, Panicked> {
-    let mut future = pin!(future);
-    std::future::poll_fn(|cx| match catch_now(|| future.as_mut().poll(cx)) {
-        Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
-        Ok(Poll::Pending) => Poll::Pending,
-        Err(panicked) => Poll::Ready(Err(panicked)),
-    })
-    .await
+/// The future, with a panic of its as an error.
+pub(crate) fn catch<F: Future>(future: F) -> Catch<F> {
+    Catch { future }
+}
+
+pin_project! {
+    /// See [`catch`]. No `async fn`: that would hold the future twice, and move it when it is first polled.
+    pub(crate) struct Catch<F> {
+        #[pin]
+        future: F,
+    }
+}
+
+impl<F: Future> Future for Catch<F> {
+    type Output = Result<F::Output, Panicked>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let future = self.project().future;
+        match catch_now(|| future.poll(cx)) {
+            Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
+            Ok(Poll::Pending) => Poll::Pending,
+            Err(panicked) => Poll::Ready(Err(panicked)),
+        }
+    }
 }
 
 /// Polls a future a single time.

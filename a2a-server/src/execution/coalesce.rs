@@ -39,6 +39,11 @@ impl Gathered {
         self.chunks.is_empty()
     }
 
+    /// Whether nothing waits to be written and no write is under way.
+    pub(super) fn is_idle(&self) -> bool {
+        self.chunks.is_empty() && self.write.is_none()
+    }
+
     /// Takes the chunks along with another write.
     pub(crate) fn take(&mut self) -> Vec<Event> {
         self.bytes = 0;

@@ -42,24 +42,54 @@ impl Engine {
         state: &mut State,
         cx: &ExecutionContext,
         call: &CallContext,
-        mut event: StreamResponse,
+        event: StreamResponse,
         ending: Ending,
     ) -> Result<(), A2aError> {
+        let event = self.stamped(cx, event);
+        match self.commit_at_once(entry, state, call, &event) {
+            Some(outcome) => outcome,
+            None => self.commit_stamped(entry, state, call, event, ending).await,
+        }
+    }
+
+    /// The event as the extensions have it go out.
+    pub(super) fn stamped(&self, cx: &ExecutionContext, mut event: StreamResponse) -> Event {
         self.outgoing(cx, &mut event);
-        let boundary = event.state().is_some_and(TaskState::is_boundary);
-        let event = match boundary && self.0.settings.boundary.hold {
+        match is_boundary(&event) && self.0.settings.boundary.hold {
             true => Event::closing(event),
             false => Event::from(event),
-        };
-        if is_chunk(event.response())
-            && matches!(self.0.settings.persist, PersistPolicy::Coalesce { .. })
-        {
+        }
+    }
+
+    /// Makes an event true where nothing has to be waited for, and so nothing can be cut off; else `None`.
+    pub(super) fn commit_at_once(
+        &self,
+        entry: &EntryRef,
+        state: &mut State,
+        call: &CallContext,
+        event: &Event,
+    ) -> Option<Result<(), A2aError>> {
+        let waits = !self.0.store.is_immediate()
+            || is_boundary(event.response())
+            || self.is_gathered(event)
+            || !state.gathered.is_idle();
+        (!waits).then(|| self.commit_in_place(entry, state, call, event))
+    }
+
+    /// As [`commit`](Self::commit), with an event that the extensions have seen.
+    pub(super) async fn commit_stamped(
+        &self,
+        entry: &EntryRef,
+        state: &mut State,
+        call: &CallContext,
+        event: Event,
+        ending: Ending,
+    ) -> Result<(), A2aError> {
+        if self.is_gathered(&event) {
             return self.commit_chunk(entry, state, call, event).await;
         }
         self.collect_write(entry, state).await?;
-        if self.0.store.is_immediate() && !boundary && state.gathered.is_empty() {
-            return self.commit_in_place(entry, state, call, &event);
-        }
+        let boundary = is_boundary(event.response());
         let mut next = Task::clone(&*entry.current()?);
         next.apply(event.response()).map_err(refused)?;
         let next = Arc::new(next);
@@ -77,6 +107,12 @@ impl Engine {
             Some(error) => entry.bus().fail(&error, Some(next)),
         }
         Ok(())
+    }
+
+    /// Whether the event is a chunk that is stored together with others.
+    fn is_gathered(&self, event: &Event) -> bool {
+        is_chunk(event.response())
+            && matches!(self.0.settings.persist, PersistPolicy::Coalesce { .. })
     }
 
     /// Stores a new task. Nobody sees it before.
@@ -308,6 +344,10 @@ fn now<T>(call: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreE
             source: panicked.into(),
         }),
     }
+}
+
+fn is_boundary(event: &StreamResponse) -> bool {
+    event.state().is_some_and(TaskState::is_boundary)
 }
 
 pub(crate) fn is_chunk(event: &StreamResponse) -> bool {

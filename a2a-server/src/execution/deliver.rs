@@ -81,7 +81,8 @@ impl Engine {
         if message.task_id.is_empty() {
             self.begin_task(call, request, message, join).await
         } else {
-            self.continue_task(call, request, message, join).await
+            // Boxed, so that the call that begins a task does not carry the size of this one.
+            Box::pin(self.continue_task(call, request, message, join)).await
         }
     }
 

@@ -7,8 +7,10 @@ use tokio::sync::OwnedMutexGuard;
 
 use super::commit::Ending;
 use super::normalize::normalize;
-use super::state::{RunId, Stage, State};
+use super::state::{Origin, RunId, Stage, State};
 use super::{Begun, Engine, EntryRef};
+use crate::event::Event;
+use crate::executor::ExecutionContext;
 
 /// What a sink writes to.
 #[derive(Clone)]
@@ -25,10 +27,17 @@ impl SinkTarget {
 
     /// Makes an event true: see [`EventSink::send`].
     pub(crate) async fn send(&self, event: StreamResponse) -> Result<(), A2aError> {
-        let state = self.lock_behind_reader().await;
-        let (target, engine) = (self.clone(), self.engine.clone());
-        engine
-            .own(async move { target.take(state, event).await })
+        let mut state = self.lock_behind_reader().await;
+        let Some(admitted) = self.admit(&mut state, event)? else {
+            return Ok(());
+        };
+        let admitted = match self.commit_at_once(&mut state, admitted) {
+            Ok(outcome) => return outcome,
+            Err(waits) => waits,
+        };
+        let target = self.clone();
+        self.engine
+            .own(async move { target.commit(state, admitted).await })
             .await
     }
 
@@ -48,59 +57,147 @@ impl SinkTarget {
         state
     }
 
-    async fn take(
-        self,
-        mut state: OwnedMutexGuard<State>,
+    /// Checks an event and notes what it means for the execution; `None` if that was all there is to do.
+    fn admit(
+        &self,
+        state: &mut State,
         event: StreamResponse,
-    ) -> Result<(), A2aError> {
-        let Self {
-            engine,
-            entry,
-            run: id,
-        } = self;
+    ) -> Result<Option<Admitted>, A2aError> {
+        let entry = &self.entry;
         let Some(run) = state
-            .run_mut(id)
+            .run_mut(self.run)
             .filter(|run| run.is_open() && !run.signals.kill.is_cancelled())
         else {
             return Err(closed());
         };
-        let event = normalize(event, &entry, entry.bus().task().as_deref())?;
+        let event = normalize(event, entry, entry.bus().task().as_deref())?;
         if let Some(Payload::Message(message)) = event.payload {
             let origin = run.origin.take().ok_or_else(|| {
                 A2aError::invalid_agent_response("a message is not an answer once there is a task")
             })?;
             run.close(Stage::Closed);
             let _ = origin.begun.send(Ok(Begun::Message(message)));
-            return Ok(());
+            return Ok(None);
         }
-        let cx = run.cx.clone();
-        if let Some(origin) = run.origin.take() {
-            engine.create_late(&entry, &mut state, &cx, origin).await?;
+        Ok(Some(Admitted {
+            cx: run.cx.clone(),
+            origin: run.origin.take(),
+            event,
+        }))
+    }
+
+    /// Most events of an agent with its tasks in memory need not wait: they are made true without a task of their own.
+    /// Gives back an event that has to wait.
+    fn commit_at_once(
+        &self,
+        state: &mut State,
+        admitted: Admitted,
+    ) -> Result<Result<(), A2aError>, Box<Pending>> {
+        let Admitted { cx, origin, event } = admitted;
+        if origin.is_some() || self.is_held(&event) {
+            let event = Form::Plain(Box::new(event));
+            return Err(Box::new(Pending { cx, origin, event }));
         }
-        let said = event.state();
         let spoke = speaks(&event);
-        let Some(run) = state.run_mut(id) else {
-            return Err(closed());
-        };
-        run.spoke |= spoke;
-        if engine.0.settings.boundary.hold && said.is_some_and(TaskState::is_boundary) {
-            run.close(Stage::Held(Box::new(event)));
-            return Ok(());
-        }
+        let event = self.engine.stamped(&cx, event);
         let call = cx.control().serving();
-        engine
-            .commit(&entry, &mut state, &cx, &call, event, Ending::PLAIN)
+        let outcome = self
+            .engine
+            .commit_at_once(&self.entry, state, &call, &event);
+        let Some(outcome) = outcome else {
+            let event = Form::Stamped { event, spoke };
+            return Err(Box::new(Pending { cx, origin, event }));
+        };
+        self.note(state, spoke);
+        Ok(outcome.and_then(|()| self.follow(state, &cx, event.state())))
+    }
+
+    async fn commit(
+        self,
+        mut state: OwnedMutexGuard<State>,
+        pending: Box<Pending>,
+    ) -> Result<(), A2aError> {
+        let Pending { cx, origin, event } = *pending;
+        if let Some(origin) = origin {
+            self.engine
+                .create_late(&self.entry, &mut state, &cx, origin)
+                .await?;
+        }
+        let event = match event {
+            Form::Plain(event) => {
+                self.note(&mut state, speaks(&event));
+                if self.is_held(&event) {
+                    let run = state.run_mut(self.run).ok_or_else(closed)?;
+                    run.close(Stage::Held(event));
+                    return Ok(());
+                }
+                self.engine.stamped(&cx, *event)
+            }
+            Form::Stamped { event, spoke } => {
+                self.note(&mut state, spoke);
+                event
+            }
+        };
+        let said = event.state();
+        let call = cx.control().serving();
+        self.engine
+            .commit_stamped(&self.entry, &mut state, &call, event, Ending::PLAIN)
             .await?;
+        self.follow(&mut state, &cx, said)
+    }
+
+    /// Whether it waits until the executor has returned.
+    fn is_held(&self, event: &StreamResponse) -> bool {
+        self.engine.0.settings.boundary.hold && event.state().is_some_and(TaskState::is_boundary)
+    }
+
+    fn note(&self, state: &mut State, spoke: bool) {
+        if let Some(run) = state.run_mut(self.run) {
+            run.spoke |= spoke;
+        }
+    }
+
+    /// What a state that has been published means for the execution.
+    fn follow(
+        &self,
+        state: &mut State,
+        cx: &ExecutionContext,
+        said: Option<TaskState>,
+    ) -> Result<(), A2aError> {
         if said.is_some() {
             // An extension may have had the last word on the state.
-            let now = entry.current()?.state();
+            let now = self.entry.current()?.state();
             cx.control().stop_clock(now == TaskState::AuthRequired);
-            if let Some(run) = state.run_mut(id).filter(|_| now.is_closing()) {
+            if let Some(run) = state.run_mut(self.run).filter(|_| now.is_closing()) {
                 run.close(Stage::Closed);
             }
         }
         Ok(())
     }
+}
+
+/// An event that may be made true.
+struct Admitted {
+    cx: ExecutionContext,
+    /// Of an execution whose task is not stored yet.
+    origin: Option<Origin>,
+    event: StreamResponse,
+}
+
+/// One that has to be waited for.
+struct Pending {
+    cx: ExecutionContext,
+    origin: Option<Origin>,
+    event: Form,
+}
+
+enum Form {
+    Plain(Box<StreamResponse>),
+    /// The extensions have seen it.
+    Stamped {
+        event: Event,
+        spoke: bool,
+    },
 }
 
 fn speaks(event: &StreamResponse) -> bool {
