@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::store::Retention;
+
 macro_rules! limits {
     ($($(#[$doc:meta])* $name:ident: $type:ty = $default:expr;)*) => {
         /// What a server accepts and how long it waits.
@@ -25,6 +27,7 @@ macro_rules! limits {
         /// | [`max_execution_time`](Self::max_execution_time) | none | the task fails |
         /// | [`cleanup_time`](Self::cleanup_time) | 30 s | the executor is dropped |
         /// | [`grace`](Self::grace) | 5 s | what still runs is dropped |
+        /// | [`retention`](Self::retention) | 1 hour and 10,000 finished tasks, 168 hours and 10,000 that wait | the oldest is forgotten by the memory store |
         ///
         /// History and artifacts have no limit. How deep JSON may be nested is not a setting: see
         /// [`a2a_proto::json`].
@@ -95,6 +98,8 @@ limits! {
     max_execution_time: Option<Duration> = None;
     /// How long an executor may go on after the event that closed the task.
     cleanup_time: Duration = Duration::from_secs(30);
+    /// What the memory store keeps that the agent makes for itself; a store of one's own has its own.
+    retention: Retention = Retention::default();
     /// How long an executor may go on after its cancellation, and open connections after shutdown has begun.
     grace: Duration = Duration::from_secs(5);
 }

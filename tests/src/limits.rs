@@ -1,11 +1,13 @@
 //! Each limit at its edge: what is just within passes, what is just over gets a typed error, on every binding.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use a2a_client::{Client, Error};
 use a2a_proto::v1::{Message, Part, SendMessageConfiguration, SendMessageRequest, Task, TaskState};
 use a2a_proto::wire::jsonrpc;
 use a2a_proto::{Binding, Call, ErrorCode, Struct, json};
+use a2a_server::store::Retention;
 use a2a_server::{
     Agent, AgentBuilder, ConcurrentMessages, EventSink, ExecutionContext, Limits, Server,
     executor_fn,
@@ -290,6 +292,36 @@ async fn streams_beyond_the_limit_of_a_connection_wait_their_turn() {
         drop(first);
         assert_state(&waiting.await.unwrap(), TaskState::Working);
         go.add_permits(2);
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn tasks_are_kept_for_as_long_and_as_many_as_their_retention_says() {
+    within(async {
+        let mut retention = Retention::default();
+        retention.finished = Duration::from_secs(60);
+        retention.finished_count = 2;
+        let limits = Limits::default().retention(retention);
+        let peer = Via::Direct.serve(counts().limits(limits)).await;
+        let mut ids = Vec::new();
+        for _ in 0..3 {
+            ids.push(peer.run(ask("x")).await.unwrap().id);
+        }
+        // Two are kept, and one more is one too many.
+        let kept = async |id: &str| peer.get(id).await.is_ok();
+        assert_eq!(
+            [
+                kept(&ids[0]).await,
+                kept(&ids[1]).await,
+                kept(&ids[2]).await
+            ],
+            [false, true, true]
+        );
+        tokio::time::advance(Duration::from_secs(59)).await;
+        assert!(kept(&ids[2]).await);
+        tokio::time::advance(Duration::from_secs(2)).await;
+        assert!(!kept(&ids[2]).await && !kept(&ids[1]).await);
     })
     .await;
 }

@@ -301,9 +301,10 @@ impl AgentBuilder {
             return Err(BuildError::ExtendedCardWithoutAuthenticator);
         }
         let card = self.derive_card();
-        let store = self
-            .store
-            .unwrap_or_else(|| Arc::new(MemoryStore::new().scoped(self.scope)));
+        let store = self.store.unwrap_or_else(|| {
+            let memory = MemoryStore::with_retention(self.limits.retention.clone());
+            Arc::new(memory.scoped(self.scope))
+        });
         let watch = self.serving.observer.clone().map(Watch::new);
         let watch = watch.unwrap_or_default();
         let store: Arc<dyn TaskStore> = match watch.is_on() {

@@ -7,7 +7,7 @@ use a2a_proto::wire::Operation;
 use a2a_proto::{A2aError, Binding, Call, ErrorCode, StreamCall};
 use serde_json::json;
 
-use crate::support::{BINDINGS, CURRENT, Peer, Script, send, within};
+use crate::support::{BINDINGS, CURRENT, Peer, Script, operations, send, within};
 
 fn get() -> Operation {
     Call::GetTask(GetTaskRequest {
@@ -22,7 +22,7 @@ fn stream() -> Operation {
 }
 
 #[tokio::test]
-async fn err_04_each_error_of_the_table_is_the_same_on_every_binding() {
+async fn err_04_each_error_of_the_table_is_the_same_for_every_operation_on_every_binding() {
     within(async {
         for code in ErrorCode::all() {
             let error = A2aError::new(code, "what went wrong")
@@ -31,9 +31,10 @@ async fn err_04_each_error_of_the_table_is_the_same_on_every_binding() {
                 .with_retry_after(Duration::from_secs(3));
             let peer = Peer::start(Script::failing(error)).await;
             for binding in BINDINGS {
-                for operation in [get(), stream()] {
+                for operation in operations() {
+                    let method = operation.method();
                     let seen = peer.call(binding, operation, CURRENT).await.unwrap_err();
-                    assert_eq!(seen.code(), code, "{binding}");
+                    assert_eq!(seen.code(), code, "{binding} {method:?}");
                     assert_eq!(seen.reason(), code.reason(), "{binding}");
                     assert_eq!(seen.message(), "what went wrong", "{binding}");
                     assert_eq!(seen.metadata()["taskId"], "t1", "{binding}");
