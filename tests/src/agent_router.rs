@@ -2,7 +2,7 @@
 
 use a2a_client::{Client, ErrorCode};
 use a2a_proto::Binding;
-use a2a_proto::v1::{ListTasksRequest, TaskState};
+use a2a_proto::v1::{ListTasksRequest, TaskPushNotificationConfig, TaskState};
 use a2a_server::auth::BearerTokens;
 use a2a_server::{
     Agent, AgentBuilder, AgentRouter, BuildError, Limits, Principal, Server, executor_fn,
@@ -219,6 +219,27 @@ async fn the_fallback_takes_what_names_no_other_agent_as_if_it_were_alone() {
             assert_eq!(says(&own).await, "rest of \"acme\"");
             let other = by_tenant(&server, "one", binding);
             assert_eq!(says(&other).await, "one of \"\"");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_name_is_taken_off_a_push_configuration_too() {
+    within(async {
+        let server = two().await;
+        for binding in BINDINGS {
+            let client = by_tenant(&server, "one", binding);
+            let mut request = ask("hello");
+            let configuration = request.configuration.get_or_insert_default();
+            configuration.task_push_notification_config = Some(TaskPushNotificationConfig {
+                tenant: "one".to_owned(),
+                url: "https://hooks.test/1".to_owned(),
+                ..Default::default()
+            });
+            let error = client.send_message(request).await.unwrap_err();
+            let code = Some(ErrorCode::PushNotificationNotSupported);
+            assert_eq!(error.code(), code, "{binding}: {error}");
         }
     })
     .await;

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use a2a_proto::wire::Operation;
+use a2a_proto::{Call, StreamCall};
 use axum::body::Body;
 use bytes::Bytes;
 use http::uri::PathAndQuery;
@@ -19,8 +21,19 @@ use crate::router::{EndpointService, is_grpc};
 pub(crate) struct Routed(Arc<str>);
 
 impl Routed {
-    /// Takes the name off a tenant.
-    pub(crate) fn strip(&self, tenant: &mut String) {
+    /// Takes the name off every tenant that a request names.
+    pub(crate) fn apply(&self, operation: &mut Operation) {
+        self.strip(operation.tenant_mut());
+        if let Operation::Unary(Call::SendMessage(request))
+        | Operation::Stream(StreamCall::SendStreamingMessage(request)) = operation
+            && let Some(configuration) = &mut request.configuration
+            && let Some(push) = &mut configuration.task_push_notification_config
+        {
+            self.strip(&mut push.tenant);
+        }
+    }
+
+    fn strip(&self, tenant: &mut String) {
         if let Some(rest) = tenant.strip_prefix(&*self.0) {
             match rest.strip_prefix('/') {
                 Some(rest) => *tenant = rest.to_owned(),
@@ -37,10 +50,14 @@ impl Shared {
         &self,
         mut request: Request<Body>,
     ) -> (&EndpointService, Request<Body>) {
-        if is_grpc(request.headers()) {
-            return self.by_tenant(request, grpc_tenant).await;
-        }
         let path = request.uri().path();
+        if is_grpc(request.headers()) {
+            // Health and reflection have no tenant, and a stream of questions has no end to wait for.
+            return match a2a_proto::Method::from_grpc_path(path) {
+                Some(_) => self.by_tenant(request, grpc_tenant).await,
+                None => (&self.rest, request),
+            };
+        }
         if let Some(served) = self.named(first_name(path)) {
             let below = path.trim_start_matches('/').get(served.name.len()..);
             let below = below.filter(|rest| !rest.is_empty()).unwrap_or("/");

@@ -194,7 +194,7 @@ impl Inbound {
         self.endpoint.0.version_policy.check(&self.version)?;
         let mut operation = decode(method)?;
         if let Some(routed) = self.attached.get::<Routed>() {
-            routed.strip(operation.tenant_mut());
+            routed.apply(&mut operation);
         }
         check::operation(&self.endpoint.0, &self.requested, &operation)?;
         Ok(operation)

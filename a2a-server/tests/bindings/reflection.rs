@@ -1,6 +1,6 @@
 //! gRPC reflection as a tool asks for it.
 
-use a2a_server::Server;
+use a2a_server::{Agent, AgentRouter, Server, executor_fn};
 use futures_core::Stream;
 use tonic::{Code, Request};
 
@@ -19,6 +19,45 @@ impl<T: Unpin> Stream for Once<T> {
     ) -> std::task::Poll<Option<T>> {
         std::task::Poll::Ready(self.0.take())
     }
+}
+
+/// A stream of one that stays open behind it.
+struct Open<T>(Option<T>);
+
+impl<T: Unpin> Stream for Open<T> {
+    type Item = T;
+
+    fn poll_next(
+        mut self: std::pin::Pin<&mut Self>,
+        _: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<T>> {
+        match self.0.take() {
+            Some(item) => std::task::Poll::Ready(Some(item)),
+            None => std::task::Poll::Pending,
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_router_answers_while_the_questions_go_on() {
+    use tonic_reflection::pb::v1::ServerReflectionRequest;
+    use tonic_reflection::pb::v1::server_reflection_client::ServerReflectionClient;
+    use tonic_reflection::pb::v1::server_reflection_request::MessageRequest;
+    within(async {
+        let echo = executor_fn(|cx, out| async move { Ok(out.reply(cx.message().text()).await?) });
+        let agent = Agent::builder(echo).reflection(true).build().unwrap();
+        let router = AgentRouter::new().fallback(agent);
+        let server = router.bind("127.0.0.1:0").await.unwrap();
+        let mut client = ServerReflectionClient::new(channel(server.local_addr()).await);
+        let request = ServerReflectionRequest {
+            host: String::new(),
+            message_request: Some(MessageRequest::ListServices(String::new())),
+        };
+        let answers = client.server_reflection_info(Request::new(Open(Some(request))));
+        let answer = answers.await.unwrap().into_inner().message().await.unwrap();
+        assert!(format!("{answer:?}").contains("lf.a2a.v1.A2AService"));
+    })
+    .await;
 }
 
 /// What a client of one of the two versions of the service asks and is told.
