@@ -1,6 +1,7 @@
 //! The engine under attack: every fault at every call of the store, everything at once, many readers, many hours.
 
 mod crowds;
+mod dropped;
 mod hours;
 mod pairs;
 mod store;

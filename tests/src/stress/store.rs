@@ -99,8 +99,12 @@ impl FaultyStore {
             return call.await;
         }
         let index = self.0.calls.fetch_add(1, Ordering::SeqCst);
+        // As one on the other side of a network would.
+        tokio::task::yield_now().await;
         if index != self.0.at {
-            return call.await;
+            let done = call.await;
+            tokio::task::yield_now().await;
+            return done;
         }
         let source = || "scripted".into();
         match self.0.fault {
