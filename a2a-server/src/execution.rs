@@ -97,21 +97,24 @@ impl Engine {
 
     /// Runs a step that must not be cut off half-way: to the end right here if it never waits, and otherwise on a
     /// task that the engine owns, whoever waits for its outcome.
-    async fn own<T: Send + 'static>(
+    fn own<T: Send + 'static>(
         &self,
         step: impl Future<Output = Result<T, A2aError>> + Send + 'static,
-    ) -> Result<T, A2aError> {
+    ) -> impl Future<Output = Result<T, A2aError>> {
+        // Boxed before anything holds it: whoever waits, up to the executor, stays small.
         let mut step = Box::pin(step);
-        if let std::task::Poll::Ready(outcome) = catch::poll_once(&mut step).await {
-            return outcome;
+        async move {
+            if let std::task::Poll::Ready(outcome) = catch::poll_once(&mut step).await {
+                return outcome;
+            }
+            let (sender, receiver) = oneshot::channel();
+            self.0.tracker.spawn(async move {
+                let _ = sender.send(step.await);
+            });
+            receiver
+                .await
+                .unwrap_or_else(|_| Err(A2aError::internal("the call was cut off")))
         }
-        let (sender, receiver) = oneshot::channel();
-        self.0.tracker.spawn(async move {
-            let _ = sender.send(step.await);
-        });
-        receiver
-            .await
-            .unwrap_or_else(|_| Err(A2aError::internal("the call was cut off")))
     }
 
     /// Refuses new calls, asks every execution to stop, drops after the grace those that did not, and ends all
