@@ -4,8 +4,8 @@ use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use a2a_client::proto::v1::{AgentCapabilities, AgentCard, AgentInterface};
-use a2a_client::{Binding, Client};
+use a2a_client::proto::v1::{AgentCapabilities, AgentCard, AgentInterface, StreamResponse};
+use a2a_client::{Binding, Client, Error};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -114,12 +114,28 @@ impl Peer {
     }
 }
 
+/// The events of a stream, and the error that it begins or ends with.
+pub(crate) async fn read(client: &Client) -> (Vec<StreamResponse>, Option<Error>) {
+    let mut stream = match client.stream_text("hi").await {
+        Ok(stream) => stream,
+        Err(error) => return (Vec::new(), Some(error)),
+    };
+    let mut found = Vec::new();
+    while let Some(event) = stream.next().await {
+        match event {
+            Ok(event) => found.push(event),
+            Err(error) => return (found, Some(error)),
+        }
+    }
+    (found, None)
+}
+
 async fn answer(
     mut stream: TcpStream,
     script: Arc<Mutex<VecDeque<Answer>>>,
     seen: mpsc::Sender<Request>,
 ) {
-    let Some(request) = read(&mut stream).await else {
+    let Some(request) = read_request(&mut stream).await else {
         return;
     };
     if seen.send(request).await.is_err() {
@@ -149,7 +165,7 @@ async fn answer(
     let _ = stream.shutdown().await;
 }
 
-async fn read(stream: &mut TcpStream) -> Option<Request> {
+async fn read_request(stream: &mut TcpStream) -> Option<Request> {
     let mut bytes = Vec::new();
     let head = loop {
         if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {

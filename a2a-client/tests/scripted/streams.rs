@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use crate::peer::{
-    Answer, Peer, Step, chunk, cut_events, events, frame, json_body, result, status, task, text,
-    whole,
+    self, Answer, Peer, Step, chunk, cut_events, events, frame, json_body, result, status, task,
+    text, whole,
 };
 use crate::run;
 
@@ -23,18 +23,7 @@ const BINDINGS: [Binding; 2] = [Binding::JsonRpc, Binding::HttpJson];
 
 async fn read(binding: Binding, answer: Answer) -> (Vec<StreamResponse>, Option<Error>) {
     let peer = Peer::start([answer]).await;
-    let mut stream = match peer.client(binding).stream_text("hi").await {
-        Ok(stream) => stream,
-        Err(error) => return (Vec::new(), Some(error)),
-    };
-    let mut found = Vec::new();
-    while let Some(item) = stream.next().await {
-        match item {
-            Ok(event) => found.push(event),
-            Err(error) => return (found, Some(error)),
-        }
-    }
-    (found, None)
+    peer::read(&peer.client(binding)).await
 }
 
 /// A whole conversation as text, with these line ends.

@@ -1,15 +1,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a_client::proto::v1::{StreamResponse, TaskState};
-use a2a_client::{Binding, Client, Error, ErrorCode};
+use a2a_client::proto::v1::TaskState;
+use a2a_client::{Binding, ErrorCode};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use super::{BINDINGS, error_info};
 use crate::peer::{
-    Answer, Peer, Step, chunk, cut_events, events, frame, json_body, result, status, task, text,
-    whole,
+    Answer, Peer, Step, chunk, cut_events, events, frame, json_body, read, result, status, task,
+    text, whole,
 };
 use crate::{in_time, run, runtime};
 
@@ -74,21 +74,6 @@ fn escaped(event: &Value) -> String {
         .replace('<', "\\u003c")
         .replace('>', "\\u003e")
         .replace('&', "\\u0026")
-}
-
-async fn read(client: &Client) -> (Vec<StreamResponse>, Option<Error>) {
-    let mut stream = match client.stream_text("hi").await {
-        Ok(stream) => stream,
-        Err(error) => return (Vec::new(), Some(error)),
-    };
-    let mut found = Vec::new();
-    while let Some(event) = stream.next().await {
-        match event {
-            Ok(event) => found.push(event),
-            Err(error) => return (found, Some(error)),
-        }
-    }
-    (found, None)
 }
 
 #[test]
