@@ -325,3 +325,28 @@ async fn tasks_are_kept_for_as_long_and_as_many_as_their_retention_says() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn headers_over_the_limit_are_refused_on_every_binding_and_those_within_are_not() {
+    within(async {
+        let limits = Limits::default().header_bytes(16 * 1024);
+        let server = counts().limits(limits).bind("127.0.0.1:0").await.unwrap();
+        for binding in BINDINGS {
+            let client = client(&server, binding).await;
+            let with = |length: usize| {
+                let value = "x".repeat(length).parse().unwrap();
+                client.with_header("x-large".parse().unwrap(), value)
+            };
+            assert!(with(12 * 1024).send_text("hi").await.is_ok(), "{binding}");
+            let error = with(20 * 1024).send_text("hi").await.unwrap_err();
+            assert_eq!(
+                error.http_status().map(|status| status.as_u16()),
+                Some(431),
+                "{binding}: {error:?}"
+            );
+            // The connection, or another, still serves.
+            assert!(client.send_text("hi").await.is_ok(), "{binding}");
+        }
+    })
+    .await;
+}

@@ -120,6 +120,8 @@ async fn serve(listener: TcpListener) {
 
 /// Answers one request: a probe that is kept open would outlive a snapshot.
 async fn answer(stream: TcpStream) {
+    // A probe with a short limit does not wait for the kernel to gather more.
+    let _ = stream.set_nodelay(true);
     let mut http = http1::Builder::new();
     http.keep_alive(false)
         .timer(TokioTimer::new())
