@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use a2a_proto::Method;
+use bytes::BytesMut;
 use tokio::time::Instant;
 
 use crate::auth::Principal;
@@ -86,6 +87,23 @@ impl CallContext {
         self
     }
 
+    /// The same call for what outlives its request: headers of HTTP/1.1 are slices of what was read from the connection,
+    /// and would keep all of that.
+    pub(crate) fn detached(mut self) -> Self {
+        let headers = &mut self.inner_mut().headers;
+        let size = headers.values().map(http::HeaderValue::len).sum();
+        let mut copied = BytesMut::with_capacity(size);
+        for value in headers.values_mut() {
+            copied.extend_from_slice(value.as_bytes());
+            let bytes = copied.split().freeze();
+            if let Ok(mut own) = http::HeaderValue::from_maybe_shared(bytes) {
+                own.set_sensitive(value.is_sensitive());
+                *value = own;
+            }
+        }
+        self
+    }
+
     /// The operation.
     #[must_use]
     pub fn method(&self) -> Method {
@@ -148,5 +166,34 @@ impl fmt::Debug for CallContext {
             .field("principal", &self.0.principal)
             .field("activated_extensions", &self.0.activated_extensions)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use http::{HeaderMap, HeaderValue};
+
+    use super::*;
+
+    #[test]
+    fn a_detached_call_keeps_its_headers_and_lets_go_of_what_they_were_read_from() {
+        let read = Bytes::from(vec![b'x'; 16 * 1024]);
+        let mut headers = HeaderMap::new();
+        let mut secret = HeaderValue::from_maybe_shared(read.slice(..10)).unwrap();
+        secret.set_sensitive(true);
+        headers.append("authorization", secret);
+        headers.append(
+            "x-list",
+            HeaderValue::from_maybe_shared(read.slice(10..12)).unwrap(),
+        );
+        headers.append("x-list", HeaderValue::from_static("last"));
+        let call = CallContext::new(Method::GetTask).with_headers(headers.clone());
+        assert!(!read.is_unique());
+        let detached = call.detached();
+        assert_eq!(*detached.headers(), headers);
+        assert!(detached.headers()["authorization"].is_sensitive());
+        drop(headers);
+        assert!(read.is_unique());
     }
 }

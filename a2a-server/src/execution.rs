@@ -152,6 +152,7 @@ impl Engine {
         (task_id, context_id): (&str, &str),
         waiting: VecDeque<control::Accepted>,
     ) -> ExecutionContext {
+        let call = call.detached();
         let control = Control::new(
             call.clone(),
             self.0.settings.limits.max_execution_time,
