@@ -218,8 +218,9 @@ impl EndpointBuilder {
     }
 
     /// Takes the URL for the interfaces in the card from what a proxy says of the caller's request: `Forwarded`, or
-    /// `X-Forwarded-Proto`, `-Host`, `-Port` and `-Prefix`. Off by default, since without a proxy that sets them any caller
-    /// may send them. A [`public_url`](Self::public_url) goes before; headers that make no URL count for nothing.
+    /// `X-Forwarded-Proto`, `-Host`, `-Port` and `-Prefix`. Off by default: the first value counts, so that the proxy must
+    /// overwrite what callers send, and without such a proxy any caller decides. A [`public_url`](Self::public_url) goes
+    /// before; headers that make no URL count for nothing.
     pub fn trust_forwarded_headers(mut self, trust: bool) -> Self {
         self.0.trusts_forwarded = trust;
         self

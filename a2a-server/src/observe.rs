@@ -84,7 +84,7 @@ pub enum Observation {
         /// Which operation.
         method: Method,
     },
-    /// It has ended, or its reader has left.
+    /// It has ended, or its reader has left. One that fell behind ends with an error.
     #[non_exhaustive]
     StreamEnded {
         /// Over which binding.

@@ -181,6 +181,64 @@ async fn a_reader_that_leaves_and_an_executor_that_panics_end_what_they_began() 
 }
 
 #[tokio::test]
+async fn a_caller_that_leaves_is_told_as_a_canceled_call() {
+    within(async {
+        for binding in [Binding::JsonRpc, Binding::HttpJson, Binding::Grpc] {
+            let notes = Notes::default();
+            let server = agent(&notes).bind("127.0.0.1:0").await.unwrap();
+            let client = client(&server, binding).await;
+            let call = client.send_text("hang");
+            tokio::select! {
+                answer = call => panic!("it was answered: {answer:?}"),
+                () = notes.until("+execution") => {}
+            }
+            // With the future of the call its stream, and on HTTP/1.1 its connection, is gone.
+            notes.until("-SendMessage Some(Canceled)").await;
+            let told = notes.short();
+            let count = |begin: &str| told.iter().filter(|note| note.starts_with(begin)).count();
+            assert_eq!(
+                (count("+SendMessage"), count("-SendMessage")),
+                (1, 1),
+                "{told:?}"
+            );
+            assert_eq!(count("-execution"), 0, "the execution goes on: {told:?}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_call_of_the_store_that_fails_is_told() {
+    within(async {
+        for fault in [Fault::Fail, Fault::Panic, Fault::FailAfter] {
+            let notes = Notes::default();
+            let store = GatedStore::new();
+            store.next(Point::Create, fault);
+            let agent = agent(&notes).store(store);
+            let peer = Via::Direct.serve(agent).await;
+            peer.run(ask("hi")).await.unwrap_err();
+            let notes = notes.0.notes.lock().unwrap();
+            let failed = |note: &Observation| {
+                matches!(
+                    note,
+                    Observation::StoreCalled {
+                        operation: "create",
+                        failed: true,
+                        ..
+                    }
+                )
+            };
+            assert_eq!(
+                notes.iter().filter(|note| failed(note)).count(),
+                1,
+                "{fault:?}"
+            );
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn an_observer_that_panics_hurts_nobody() {
     struct Panics;
 

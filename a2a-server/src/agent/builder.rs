@@ -217,8 +217,8 @@ impl AgentBuilder {
     }
 
     /// Takes the URL for the interfaces in the card from what a proxy says: `Forwarded`, or `X-Forwarded-Proto`, `-Host`,
-    /// `-Port` and `-Prefix`. Off by default, since without a proxy that sets them any caller may send them. A public URL
-    /// goes before.
+    /// `-Port` and `-Prefix`. Off by default: the first value counts, so that the proxy must overwrite what callers send,
+    /// and without such a proxy any caller decides. A public URL goes before.
     pub fn trust_forwarded_headers(mut self, trust: bool) -> Self {
         self.serving.trusts_forwarded = trust;
         self
