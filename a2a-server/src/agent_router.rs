@@ -9,6 +9,7 @@ use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -215,6 +216,8 @@ struct Shared {
     front: EndpointService,
     /// Bytes of a body that is read to find its agent.
     largest: usize,
+    /// How long such a body may stop coming.
+    idle: Duration,
 }
 
 #[derive(Debug)]
@@ -231,6 +234,7 @@ impl AgentRouterService {
             name,
         });
         let largest = routes.front.limits().body_bytes;
+        let idle = routes.front.limits().idle;
         let fallback = routes.fallback;
         Self(Arc::new(Shared {
             agents: agents.collect(),
@@ -240,6 +244,7 @@ impl AgentRouterService {
             ),
             front,
             largest,
+            idle,
         }))
     }
 

@@ -12,6 +12,7 @@ mod inbound;
 #[cfg(feature = "jsonrpc")]
 pub(crate) mod jsonrpc;
 mod lint;
+pub(crate) mod patience;
 mod probe;
 #[cfg(feature = "reflection")]
 mod reflection;

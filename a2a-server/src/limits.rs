@@ -16,7 +16,7 @@ macro_rules! limits {
         /// | [`header_bytes`](Self::header_bytes) | 64 KiB | 431, or the stream is reset |
         /// | [`streams_per_connection`](Self::streams_per_connection) | 256 | further HTTP/2 streams wait |
         /// | [`first_request`](Self::first_request) | 10 s | the connection is closed |
-        /// | [`idle`](Self::idle) | 75 s | the HTTP/1 connection is closed |
+        /// | [`idle`](Self::idle) | 75 s | the HTTP/1 connection is closed, the request whose body stopped coming is refused |
         /// | [`ping_interval`](Self::ping_interval) + [`ping_timeout`](Self::ping_timeout) | 20 s + 20 s | the connection is closed |
         /// | [`keep_alive`](Self::keep_alive) | 15 s | a comment is sent on a silent SSE stream |
         /// | [`executions`](Self::executions) | 1,024 | Unavailable, retryable |
@@ -76,7 +76,8 @@ limits! {
     streams_per_connection: u32 = 256;
     /// How long a new connection may take to send its HTTP/2 preface or the headers of its first request.
     first_request: Duration = Duration::from_secs(10);
-    /// How long an HTTP/1 connection may wait for its next request, or take to send that request's headers.
+    /// How long an HTTP/1 connection may wait for its next request, or take to send that request's headers, and how long
+    /// the next piece of a body may take to come.
     idle: Duration = Duration::from_secs(75);
     /// How often an HTTP/2 connection is pinged.
     ping_interval: Duration = Duration::from_secs(20);

@@ -14,6 +14,7 @@ use serde::Deserialize;
 
 use super::{Served, Shared};
 use crate::bind::card;
+use crate::bind::patience::patient;
 use crate::router::{EndpointService, is_grpc};
 
 /// By which name the agent was found: it is not part of the tenant that the agent sees.
@@ -91,6 +92,7 @@ impl Shared {
         tenant_of: fn(&Uri, &[u8]) -> Option<String>,
     ) -> (&EndpointService, Request<Body>) {
         let (parts, body) = request.into_parts();
+        let body = patient(body, self.idle);
         let (read, body) = read(body, self.largest).await;
         let tenant = read.and_then(|body| tenant_of(&parts.uri, &body));
         let name = tenant

@@ -19,6 +19,7 @@ use tonic::server::{Grpc, ServerStreamingService};
 
 use super::Endpoint;
 use super::inbound::{Inbound, Outcome, Refusal};
+use super::patience::patient;
 use crate::event::EventStream;
 
 pub(crate) async fn serve(
@@ -33,7 +34,7 @@ pub(crate) async fn serve(
         return respond(Status::from(error).into_http());
     };
     let deadline = deadline(&parts.headers);
-    let mut framed = http::Request::new(body);
+    let mut framed = http::Request::new(patient(body, endpoint.limits().idle));
     if let Some(encoding) = parts.headers.get(ENCODING) {
         framed.headers_mut().insert(ENCODING, encoding.clone());
     }

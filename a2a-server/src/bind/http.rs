@@ -11,6 +11,9 @@ use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 
 use a2a_proto::header::{A2A_EXTENSIONS, Extensions};
 
+use super::patience::patient;
+use crate::limits::Limits;
+
 /// Refuses a body that says that it is too large, before anything of it is kept.
 pub(super) async fn check_length(
     headers: &HeaderMap,
@@ -33,7 +36,9 @@ pub(super) async fn check_length(
 }
 
 /// Reads a body up to the limit.
-pub(super) async fn read(mut body: Body, limit: usize) -> Result<Bytes, A2aError> {
+pub(super) async fn read(body: Body, limits: &Limits) -> Result<Bytes, A2aError> {
+    let limit = limits.body_bytes;
+    let mut body = patient(body, limits.idle);
     match Limited::new(&mut body, limit).collect().await {
         Ok(body) => Ok(body.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => {

@@ -37,7 +37,7 @@ pub(crate) async fn serve(endpoint: &Endpoint, request: http::Request<Body>) -> 
         Ok(inbound) => inbound,
         Err(refusal) => return refuse(refusal),
     };
-    match web::read(body, limit).await {
+    match web::read(body, endpoint.limits()).await {
         Ok(body) => answer(endpoint, inbound, body).await,
         Err(error) => fail(web::status(&error), &error),
     }

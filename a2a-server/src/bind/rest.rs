@@ -43,7 +43,7 @@ async fn answer(
             return Ok(response);
         }
     };
-    let body = web::read(body, limit).await?;
+    let body = web::read(body, endpoint.limits()).await?;
     let activated = inbound.activated().clone();
     let method = route.method();
     let checked = inbound.check(Ok(method), |_| route.operation(uri.query(), &body))?;

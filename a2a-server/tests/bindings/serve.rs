@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::time::Duration;
 
 use a2a_proto::A2aError;
-use a2a_server::{Agent, Limits, executor_fn};
+use a2a_server::{Agent, AgentRouter, Limits, executor_fn};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
@@ -53,6 +53,37 @@ async fn an_http1_connection_may_wait_for_its_next_request() {
     within(async {
         let request = b"GET /tasks/t1 HTTP/1.1\r\nhost: x\r\na2a-version: 1.0\r\n\r\n";
         assert_eq!(lives(request).await.as_secs(), 75);
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_stops_coming_is_refused_after_75_seconds() {
+    within(async {
+        let peer = Peer::start(Script::default()).await;
+        let echo = executor_fn(|cx, out| async move { Ok(out.reply(cx.message().text()).await?) });
+        let agent = Agent::builder(echo).build().unwrap();
+        let router = AgentRouter::new().agent("one", agent);
+        let router = router.bind("127.0.0.1:0").await.unwrap();
+        for (address, path) in [
+            (peer.server.local_addr(), "/"),
+            (peer.server.local_addr(), "/message:send"),
+            (router.local_addr(), "/"),
+        ] {
+            let mut socket = TcpStream::connect(address).await.unwrap();
+            let head = format!(
+                "POST {path} HTTP/1.1\r\nhost: x\r\na2a-version: 1.0\r\ncontent-type: application/json\r\n\
+                 content-length: 100\r\n\r\n{{"
+            );
+            let start = Instant::now();
+            socket.write_all(head.as_bytes()).await.unwrap();
+            let mut answer = Vec::new();
+            let _ = socket.read_to_end(&mut answer).await;
+            let answer = String::from_utf8(answer).unwrap();
+            assert!(start.elapsed().as_secs() >= 75, "{path}");
+            assert!(answer.contains("INVALID_REQUEST"), "{path}: {answer}");
+        }
+        assert!(peer.script.calls().is_empty());
     })
     .await;
 }
