@@ -124,11 +124,8 @@ for_each_binding! {
         let store = GatedStore::new();
         let peer = via.serve(over(&store, agent())).await;
         let paused = peer.run(ask("pause")).await.unwrap();
-        store.next(Point::Update, Fault::Fail);
         // The read of the reconciliation stands at the gate.
-        store.next(Point::Get, Fault::Pass);
-        store.next(Point::Get, Fault::Pass);
-        store.next(Point::Get, Fault::WaitBefore);
+        store.next(Point::Update, Fault::FailAndHoldRead);
         peer.run(answer(&paused.id, "this")).await.unwrap_err();
         store.reached().await;
         for error in [

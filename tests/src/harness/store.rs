@@ -35,6 +35,8 @@ pub(crate) enum Point {
 pub(crate) enum Fault {
     /// Nothing is written.
     Fail,
+    /// Likewise, and the next read, which finds out what is stored, waits for [`GatedStore::open`].
+    FailAndHoldRead,
     /// It is written, and then said to be unknown.
     FailAfter,
     /// Nothing is written, and it is said to be unknown.
@@ -118,6 +120,13 @@ impl GatedStore {
             Fault::Fail => Err(StoreError::Backend {
                 source: "scripted".into(),
             }),
+            Fault::FailAndHoldRead => {
+                let mut script = self.0.script.lock().unwrap();
+                script.push_front((Point::Get, Fault::WaitBefore));
+                Err(StoreError::Backend {
+                    source: "scripted".into(),
+                })
+            }
             Fault::Unknown => Err(StoreError::Unknown {
                 source: "scripted".into(),
             }),
