@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::pin::Pin;
+use std::sync::LazyLock;
 use std::task::{Context, Poll};
 
 use a2a_proto::v1::{
@@ -89,7 +90,9 @@ impl UnaryService<GetTaskRequest> for Get {
     type Future = BoxFuture<Response<Task>, Status>;
 
     fn call(&mut self, _: Request<GetTaskRequest>) -> Self::Future {
-        async { Ok(Response::new(done(Message::user("artifacts 100")))) }.boxed()
+        static STORED: LazyLock<Task> = LazyLock::new(|| done(Message::user("artifacts 100")));
+        // tonic wants a message of its own.
+        async { Ok(Response::new(STORED.clone())) }.boxed()
     }
 }
 

@@ -1,6 +1,7 @@
 //! JSON-RPC and HTTP+JSON by axum and plain derives of serde.
 
 use std::convert::Infallible;
+use std::sync::LazyLock;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -174,7 +175,7 @@ async fn stream_rest(body: Bytes) -> Response<Body> {
 }
 
 async fn task(Path(_): Path<String>) -> Response<Body> {
-    whole(&stored())
+    whole(stored())
 }
 
 fn whole(value: &impl Serialize) -> Response<Body> {
@@ -257,8 +258,13 @@ fn done(message: Message) -> Task {
     }
 }
 
-/// A task with a hundred artifacts.
-fn stored() -> Task {
+/// A task with a hundred artifacts, made once.
+fn stored() -> &'static Task {
+    static STORED: LazyLock<Task> = LazyLock::new(a_hundred);
+    &STORED
+}
+
+fn a_hundred() -> Task {
     let message = Message {
         message_id: ID.to_owned(),
         context_id: None,
