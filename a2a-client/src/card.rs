@@ -4,14 +4,13 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use ::http::{Method, StatusCode};
+use a2a_proto::binding::CARD_PATH;
 use a2a_proto::v1::DecodedCard;
 use reqwest::Url;
 
 use crate::CallContext;
 use crate::error::{Error, Kind, Result};
 use crate::transport::http::{self, Http, Request};
-
-const WELL_KNOWN: &str = ".well-known/agent-card.json";
 
 /// Cards are small; what is larger is something else.
 const LIMIT: usize = 1024 * 1024;
@@ -70,7 +69,7 @@ fn location(url: &str) -> Result<Url> {
     if url.path().ends_with(".json") || url.path().contains("/.well-known/") {
         return Ok(url);
     }
-    let path = format!("{}/{WELL_KNOWN}", url.path().trim_end_matches('/'));
+    let path = format!("{}{CARD_PATH}", url.path().trim_end_matches('/'));
     url.set_path(&path);
     Ok(url)
 }

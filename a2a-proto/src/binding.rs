@@ -3,6 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+/// Where an agent's card is, below its URL (A2A 1.0 §8.2).
+pub const CARD_PATH: &str = "/.well-known/agent-card.json";
+
 /// A protocol binding of the specification (A2A 1.0 §5). Cards may name others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[expect(

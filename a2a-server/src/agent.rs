@@ -7,6 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use a2a_proto::v1::AgentCard;
+use tokio::net::TcpListener;
 
 use crate::bind::Endpoint;
 use crate::context::CallContext;
@@ -100,6 +101,16 @@ impl Agent {
     pub async fn bind(&self, address: impl fmt::Display) -> Result<Server, ServeError> {
         self.prepare().await;
         self.endpoint().bind(address).await
+    }
+
+    /// Serves the agent on a listener that is bound already; else as [`bind`](Self::bind).
+    ///
+    /// # Errors
+    ///
+    /// When the listener's address can't be told.
+    pub async fn serve(&self, listener: TcpListener) -> Result<Server, ServeError> {
+        self.prepare().await;
+        self.endpoint().serve(listener)
     }
 
     /// Sets FAILED what an earlier process left running.

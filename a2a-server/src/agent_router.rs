@@ -174,7 +174,7 @@ impl AgentRouter {
         let largest = self
             .agents
             .iter()
-            .map(|(_, agent)| agent.limits().body_bytes);
+            .map(|(_, agent)| agent.limits().body_bytes.max(agent.limits().http_bytes()));
         let front = self.limits.clone().body_bytes(largest.max().unwrap_or(0));
         Routes {
             agents: self

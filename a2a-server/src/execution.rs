@@ -14,6 +14,7 @@ mod placement;
 mod policy;
 mod recover;
 mod restart;
+mod room;
 mod run;
 mod state;
 

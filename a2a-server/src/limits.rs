@@ -11,6 +11,7 @@ macro_rules! limits {
         /// | limit | default | past it |
         /// |---|---|---|
         /// | [`body_bytes`](Self::body_bytes) | 16 MiB | ResourceExhausted |
+        /// | [`http_body_bytes`](Self::http_body_bytes) | as `body_bytes` | ResourceExhausted, HTTP 413 |
         /// | [`message_parts`](Self::message_parts) | 1,024 | InvalidParams |
         /// | [`metadata_bytes`](Self::metadata_bytes) | 1 MiB | InvalidParams |
         /// | [`header_bytes`](Self::header_bytes) | 64 KiB | 431, or the stream is reset |
@@ -66,6 +67,9 @@ macro_rules! limits {
 limits! {
     /// Bytes of a request body or gRPC message, the same on all bindings.
     body_bytes: usize = 16 * MIB;
+    /// Bytes of a request body on the two HTTP bindings, where gRPC has another limit: `None` is as
+    /// [`body_bytes`](Self::body_bytes).
+    http_body_bytes: Option<usize> = None;
     /// Parts of a message.
     message_parts: usize = 1024;
     /// Bytes of all metadata of a request together, as protobuf.
@@ -103,6 +107,13 @@ limits! {
     retention: Retention = Retention::default();
     /// How long an executor may go on after its cancellation, and open connections after shutdown has begun.
     grace: Duration = Duration::from_secs(5);
+}
+
+impl Limits {
+    /// Bytes of a request body on the two HTTP bindings.
+    pub(crate) fn http_bytes(&self) -> usize {
+        self.http_body_bytes.unwrap_or(self.body_bytes)
+    }
 }
 
 const MIB: usize = 1024 * 1024;

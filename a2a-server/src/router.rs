@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use a2a_proto::Binding;
+use a2a_proto::binding::CARD_PATH;
 use axum::body::Body;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, VARY};
@@ -123,7 +124,7 @@ impl EndpointService {
                 }
                 grpc::serve(endpoint, request).await
             }
-            _ if request.uri().path() == card::PATH => self.0.card(&request),
+            _ if request.uri().path() == CARD_PATH => self.0.card(&request),
             _ if endpoint.is_probe(&request) => endpoint.probed(),
             #[cfg(feature = "jsonrpc")]
             Some(Binding::JsonRpc) => bind::jsonrpc::serve(endpoint, request).await,

@@ -33,6 +33,16 @@ impl Endpoint {
         self.listen(address, |service| service).await
     }
 
+    /// Serves on a listener that is bound already, such as one that was made with options of its own or handed over by a
+    /// supervisor, until the [`Server`] is dropped or shut down.
+    ///
+    /// # Errors
+    ///
+    /// When the listener's address can't be told.
+    pub fn serve(&self, listener: TcpListener) -> Result<Server, ServeError> {
+        self.serve_on(listener, |service| service)
+    }
+
     /// Listens as [`bind`](Self::bind) does, with what an application adds: tower layers, or routes of its own.
     ///
     /// Without an own route a path is the endpoint's; layers see gRPC as well.
@@ -47,6 +57,32 @@ impl Endpoint {
     ) -> Result<Server, ServeError> {
         self.listen(address, |service| build(service.into_router()))
             .await
+    }
+
+    /// Serves on a listener as [`serve`](Self::serve) does, with what an application adds: see
+    /// [`bind_with`](Self::bind_with).
+    ///
+    /// # Errors
+    ///
+    /// When the listener's address can't be told.
+    pub fn serve_with(
+        &self,
+        listener: TcpListener,
+        build: impl FnOnce(axum::Router) -> axum::Router,
+    ) -> Result<Server, ServeError> {
+        self.serve_on(listener, |service| build(service.into_router()))
+    }
+
+    fn serve_on<S: HttpService>(
+        &self,
+        listener: TcpListener,
+        build: impl FnOnce(EndpointService) -> S,
+    ) -> Result<Server, ServeError> {
+        let limits = self.limits().clone();
+        serve(listener, vec![self.clone()], limits, |bound| {
+            build(EndpointService::new(self.clone(), Some(bound)))
+        })
+        .map_err(|source| ServeError::listen("the listener's", source))
     }
 
     async fn listen<S: HttpService>(
@@ -70,12 +106,19 @@ pub(crate) async fn listen<S: HttpService>(
     build: impl FnOnce(SocketAddr) -> S,
 ) -> Result<Server, ServeError> {
     let address = address.to_string();
-    let fault = |source| {
-        let address = address.clone();
-        ServeError(Fault::Listen { address, source })
-    };
+    let fault = |source| ServeError::listen(&address, source);
     let listener = TcpListener::bind(&*address).await.map_err(fault)?;
-    let local_addr = listener.local_addr().map_err(fault)?;
+    serve(listener, endpoints, limits, build).map_err(fault)
+}
+
+/// Serves what is built for the address of the listener.
+fn serve<S: HttpService>(
+    listener: TcpListener,
+    endpoints: Vec<Endpoint>,
+    limits: Limits,
+    build: impl FnOnce(SocketAddr) -> S,
+) -> io::Result<Server> {
+    let local_addr = listener.local_addr()?;
     let service = build(local_addr);
     let tasks = Tasks::default();
     let grace = limits.grace;
@@ -207,6 +250,13 @@ pub struct ServeError(Fault);
 enum Fault {
     Build(BuildError),
     Listen { address: String, source: io::Error },
+}
+
+impl ServeError {
+    fn listen(address: &str, source: io::Error) -> Self {
+        let address = address.to_owned();
+        Self(Fault::Listen { address, source })
+    }
 }
 
 impl From<BuildError> for ServeError {

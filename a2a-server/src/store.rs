@@ -239,6 +239,12 @@ pub trait TaskStore: Send + Sync + 'static {
         let _ = live;
     }
 
+    /// How many bytes of protobuf a stored task may have; `None` where there is no limit. The engine refuses an event
+    /// that would make the task longer, with room kept for the one that ends it.
+    fn task_bytes(&self) -> Option<usize> {
+        None
+    }
+
     /// Whether `create` and `update` are always ready when first polled. The engine then changes the task in place
     /// and without a copy. A call that is not ready all the same counts as [`StoreError::Unknown`].
     fn is_immediate(&self) -> bool {
@@ -288,6 +294,10 @@ impl<T: TaskStore + ?Sized> TaskStore for Arc<T> {
 
     fn serve(&self, live: LiveTasks) {
         (**self).serve(live);
+    }
+
+    fn task_bytes(&self) -> Option<usize> {
+        (**self).task_bytes()
     }
 
     fn is_immediate(&self) -> bool {

@@ -1,32 +1,37 @@
 //! The runtime of a bring-your-own agent: [`run`] is the whole main of one (kagent contract 1, 11.2).
 //!
-//! On a developer's machine everything is on one port: gRPC, JSON-RPC, HTTP+JSON and the card. In a cluster kagent
-//! says by environment and files where to listen and where tasks are kept; the task store of its controller is not
-//! built in yet, so that [`run`] refuses to start there.
+//! On a developer's machine everything is on one port: gRPC, JSON-RPC, HTTP+JSON and the card, with tasks in memory. In
+//! a cluster kagent says by environment and files where to listen, and keeps the tasks: they go to its controller
+//! ([`ControllerTaskStore`]), and nothing is dialled, read or made up at the start that a snapshot of the fresh process
+//! would freeze.
 
 mod banner;
 mod error;
 mod place;
 mod readiness;
 mod signal;
+mod socket;
 
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use a2a_proto::v1::AgentCard;
 use a2a_server::{
     Agent, AgentBuilder, AgentExecutor, BoundaryPolicy, Busy, Limits, Server, TaskScope,
     VersionPolicy,
 };
+use tokio::net::TcpListener;
 
-use crate::config::{Config, Environment};
+use crate::config::{AgentConfig, Config, Environment, RuntimeConfig};
 use crate::hitl::HitlExtension;
+use crate::task_store::{CALL_TIME, ControllerTaskStore};
 use crate::usage::UsageExtension;
 
 pub use error::ByoError;
 
 use place::Place;
 use readiness::Readiness;
+use socket::Reach;
 
 /// Serves an agent until SIGTERM or Ctrl-C: the whole main.
 ///
@@ -81,8 +86,9 @@ pub struct Byo {
     agent: AgentBuilder,
     environment: Environment,
     local: bool,
-    address: String,
+    address: Option<String>,
     readiness_port: Option<u16>,
+    task_store_service: Option<String>,
 }
 
 impl Byo {
@@ -92,8 +98,9 @@ impl Byo {
             agent: preset(Agent::builder(executor)),
             environment: Environment::process(),
             local: false,
-            address: LOCAL_ADDRESS.to_owned(),
+            address: None,
             readiness_port: None,
+            task_store_service: None,
         }
     }
 
@@ -116,14 +123,22 @@ impl Byo {
         self
     }
 
-    /// Sets the address to listen on when running locally; `127.0.0.1:8080` by default, port 0 for a free one.
+    /// Sets the address to listen on, port 0 for a free one. By default it is `127.0.0.1:8080` locally, and in a cluster
+    /// what kagent says: another one is not dialled there.
     pub fn listen(mut self, address: impl Into<String>) -> Self {
-        self.address = address.into();
+        self.address = Some(address.into());
         self
     }
 
-    /// Sets the port of `/readyz`, 0 for a free one of each address family. By default it is the port behind the
-    /// agent's, so 8081 behind 8080, and a free one behind a free one.
+    /// Sets the name of the controller's task store, where it is another than
+    /// [`task_store::SERVICE`](crate::task_store::SERVICE).
+    pub fn task_store_service(mut self, name: impl Into<String>) -> Self {
+        self.task_store_service = Some(name.into());
+        self
+    }
+
+    /// Sets the port of `/readyz`, 0 for a free one of each address family. By default it is 8081 in a cluster, and
+    /// locally the port behind the agent's, so 8081 behind 8080, and a free one behind a free one.
     pub fn readiness_port(mut self, port: u16) -> Self {
         self.readiness_port = Some(port);
         self
@@ -137,28 +152,66 @@ impl Byo {
     pub async fn bind(self) -> Result<ByoServer, ByoError> {
         let config = Config::read(&self.environment)?;
         match Place::find(&self.environment, &config, self.local)? {
-            Place::Local => {}
-            Place::Cluster => return Err(ByoError::NoTaskStore),
+            Place::Local => self.bind_locally(config).await,
+            Place::Cluster => self.bind_in_cluster(config).await,
         }
-        let agent = configured(self.agent, config)
-            .health_path("/health")
-            .build()?;
-        let limit = agent.limits().executions;
-        if limit != ONE_EXECUTION {
-            return Err(ByoError::Executions { limit });
-        }
-        let name = agent.card().name.clone();
-        let server = agent.bind(&self.address).await?;
-        let port_behind = if self.address.ends_with(":0") {
+    }
+
+    async fn bind_locally(self, config: Config) -> Result<ByoServer, ByoError> {
+        let agent = described(self.agent, config.agent);
+        // The card of kagent names the address inside its cluster.
+        let card = config.card.map(|card| AgentCard {
+            supported_interfaces: Vec::new(),
+            ..card
+        });
+        let agent = build(match card {
+            Some(card) => agent.card(card),
+            None => agent,
+        })?;
+        let address = self.address.as_deref().unwrap_or(LOCAL_ADDRESS);
+        let server = agent.bind(address).await?;
+        let port_behind = if address.ends_with(":0") {
             0
         } else {
             server.local_addr().port().wrapping_add(1)
         };
-        let readiness = Readiness::bind(self.readiness_port.unwrap_or(port_behind))?;
+        let port = self.readiness_port.unwrap_or(port_behind);
         Ok(ByoServer {
-            name,
+            name: agent.card().name.clone(),
             server,
-            readiness,
+            readiness: Readiness::bind(socket::LOOPBACK, port)?,
+        })
+    }
+
+    async fn bind_in_cluster(self, config: Config) -> Result<ByoServer, ByoError> {
+        let runtime = config.runtime.ok_or(ByoError::NoRuntime)?;
+        let mut store =
+            ControllerTaskStore::new(&runtime.control_plane_url, self.environment.clone())?;
+        if let Some(name) = self.task_store_service {
+            store = store.with_service(name);
+        }
+        let agent = described(self.agent, config.agent)
+            .name(runtime.name.replace('-', "_"))
+            .store(store)
+            .boundary(BoundaryPolicy::held().with_store_deciding())
+            .change_limits(|limits| cluster_limits(limits, &runtime));
+        let agent = build(match config.card {
+            Some(card) => agent.card(card),
+            None => agent,
+        })?;
+        let server = match &self.address {
+            Some(address) => agent.bind(address).await?,
+            None => {
+                agent
+                    .serve(cluster_listener(&self.environment, &runtime)?)
+                    .await?
+            }
+        };
+        let port = self.readiness_port.unwrap_or(CLUSTER_READINESS_PORT);
+        Ok(ByoServer {
+            name: agent.card().name.clone(),
+            server,
+            readiness: Readiness::bind(socket::ANYWHERE, port)?,
         })
     }
 
@@ -252,28 +305,60 @@ impl ByoServer {
     }
 }
 
-/// Puts what kagent says of the agent into it. Interfaces are those of the address that is bound.
-fn configured(mut agent: AgentBuilder, config: Config) -> AgentBuilder {
-    if let Some(described) = config.agent {
-        if !described.name.is_empty() {
-            agent = agent.name(described.name);
-        }
-        if !described.description.is_empty() {
-            agent = agent.description(described.description);
-        }
+/// Puts what kagent says of the agent into it.
+fn described(mut agent: AgentBuilder, described: Option<AgentConfig>) -> AgentBuilder {
+    let Some(described) = described else {
+        return agent;
+    };
+    if !described.name.is_empty() {
+        agent = agent.name(described.name);
     }
-    match config.card {
-        Some(card) => agent.card(AgentCard {
-            supported_interfaces: Vec::new(),
-            ..card
-        }),
-        None => agent,
+    if !described.description.is_empty() {
+        agent = agent.description(described.description);
     }
+    agent
+}
+
+fn build(agent: AgentBuilder) -> Result<Agent, ByoError> {
+    let agent = agent.health_path("/health").build()?;
+    match agent.limits().executions {
+        ONE_EXECUTION => Ok(agent),
+        limit => Err(ByoError::Executions { limit }),
+    }
+}
+
+/// What the controller and kagent's configuration ask for.
+fn cluster_limits(limits: Limits, runtime: &RuntimeConfig) -> Limits {
+    let http = match runtime.max_content_length {
+        Some(length) => usize::try_from(length).unwrap_or(usize::MAX),
+        None => usize::MAX,
+    };
+    limits.http_body_bytes(Some(http)).store_timeout(CALL_TIME)
+}
+
+/// Listens where kagent dials.
+fn cluster_listener(
+    environment: &Environment,
+    runtime: &RuntimeConfig,
+) -> Result<TcpListener, ByoError> {
+    let port = place::port(environment, runtime)?;
+    let fault = |address| move |source| ByoError::ClusterPort { address, source };
+    if runtime.host.is_empty() {
+        let anywhere = SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), port);
+        return socket::listen_everywhere(port).map_err(fault(anywhere));
+    }
+    let host = runtime.host.trim_matches(['[', ']']);
+    let ip: IpAddr = host.parse().map_err(|_| ByoError::Host {
+        host: runtime.host.clone(),
+    })?;
+    let address = SocketAddr::new(ip, port);
+    socket::listen(address, Reach::BothFamilies).map_err(fault(address))
 }
 
 /// An agent of kagent's serves one session, which has one execution at a time.
 const ONE_EXECUTION: usize = 1;
 const LOCAL_ADDRESS: &str = "127.0.0.1:8080";
+const CLUSTER_READINESS_PORT: u16 = 8081;
 
 #[cfg(test)]
 mod tests;

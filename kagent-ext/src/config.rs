@@ -170,6 +170,14 @@ pub enum ConfigError {
         /// What is wrong.
         reason: String,
     },
+    /// The file that names the session is missing or names none.
+    #[error("{}: {reason}", path.display())]
+    Identity {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
     /// A file is there and can't be read.
     #[error("{} can't be read", path.display())]
     Read {

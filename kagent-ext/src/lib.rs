@@ -67,6 +67,11 @@ pub mod config;
 pub mod hitl;
 pub mod part;
 #[cfg(feature = "server")]
+pub mod task_store;
+#[cfg(feature = "testing")]
+#[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
+pub mod testing;
+#[cfg(feature = "server")]
 pub mod tool;
 pub mod uri;
 pub mod usage;

@@ -291,6 +291,12 @@ impl AgentBuilder {
         self
     }
 
+    /// Changes the limits that are set so far.
+    pub fn change_limits(mut self, change: impl FnOnce(Limits) -> Limits) -> Self {
+        self.limits = change(self.limits);
+        self
+    }
+
     /// Puts the agent together.
     ///
     /// # Errors

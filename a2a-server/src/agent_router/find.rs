@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use a2a_proto::binding::CARD_PATH;
 use a2a_proto::wire::Operation;
 use a2a_proto::{Call, StreamCall};
 use axum::body::Body;
@@ -13,7 +14,6 @@ use http_body_util::BodyExt as _;
 use serde::Deserialize;
 
 use super::{Served, Shared};
-use crate::bind::card;
 use crate::bind::patience::patient;
 use crate::router::{EndpointService, is_grpc};
 
@@ -62,7 +62,7 @@ impl Shared {
         if let Some(served) = self.named(first_name(path)) {
             let below = path.trim_start_matches('/').get(served.name.len()..);
             let below = below.filter(|rest| !rest.is_empty()).unwrap_or("/");
-            let is_whole = below == card::PATH || served.service.has_path_of_its_own(below);
+            let is_whole = below == CARD_PATH || served.service.has_path_of_its_own(below);
             if is_whole {
                 let below = below.to_owned();
                 set_path(&mut request, &below);

@@ -14,9 +14,6 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 
 use super::{Endpoint, Inner, http as web};
 
-/// Where the card is, below the server's root.
-pub(crate) const PATH: &str = "/.well-known/agent-card.json";
-
 /// The card as it is served: printed once.
 #[derive(Clone)]
 pub(crate) struct ServedCard {

@@ -37,7 +37,7 @@ pub(super) async fn check_length(
 
 /// Reads a body up to the limit.
 pub(super) async fn read(body: Body, limits: &Limits) -> Result<Bytes, A2aError> {
-    let limit = limits.body_bytes;
+    let limit = limits.http_bytes();
     let mut body = patient(body, limits.idle);
     match Limited::new(&mut body, limit).collect().await {
         Ok(body) => Ok(body.to_bytes()),

@@ -25,7 +25,7 @@ pub(crate) async fn serve(endpoint: &Endpoint, request: http::Request<Body>) -> 
             .insert(ALLOW, HeaderValue::from_static("POST"));
         return response;
     }
-    let limit = endpoint.limits().body_bytes;
+    let limit = endpoint.limits().http_bytes();
     if let Err(error) = web::check_length(&parts.headers, &mut body, limit).await {
         return fail(StatusCode::PAYLOAD_TOO_LARGE, &error);
     }

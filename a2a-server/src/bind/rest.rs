@@ -30,7 +30,7 @@ async fn answer(
     request: http::Request<Body>,
 ) -> Result<Response<Body>, A2aError> {
     let (parts, mut body) = request.into_parts();
-    let limit = endpoint.limits().body_bytes;
+    let limit = endpoint.limits().http_bytes();
     web::check_length(&parts.headers, &mut body, limit).await?;
     check_media_type(&parts.headers, &body)?;
     let media_type = acceptable(&parts.headers);

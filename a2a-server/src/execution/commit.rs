@@ -10,6 +10,7 @@ use a2a_proto::v1::{Message, StreamResponse, Task, TaskState};
 
 use super::catch::{catch, catch_now};
 use super::placement::News;
+use super::room::Grown;
 use super::state::State;
 use super::{Engine, EntryRef, PersistPolicy};
 use crate::context::CallContext;
@@ -129,6 +130,7 @@ impl Engine {
             Some(Payload::Task(stamped)) if stamped.id == task.id => stamped,
             _ => task,
         };
+        self.check_room(&task)?;
         let created = self.guarded(self.0.store.create(cx.call(), &task)).await;
         match created {
             Ok(version) => {
@@ -157,6 +159,10 @@ impl Engine {
         let mut next = Task::clone(&*entry.current()?);
         next.apply(event.response()).map_err(refused)?;
         next.history.push(message);
+        self.check_room(&next)?;
+        if let Some(run) = &mut state.run {
+            run.grown = Grown::default();
+        }
         let next = Arc::new(next);
         self.persist(entry, state, call, &next, None).await?;
         self.tell(entry, state, vec![event.clone()], &next);

@@ -16,6 +16,7 @@ use super::bus::{Outcome, Subscription, Until};
 use super::catch::catch_now;
 use super::commit::{FIRST_DELAY, unloaded};
 use super::placement::{Lease, OnCancel};
+use super::room::Grown;
 use super::state::{Hold, Origin, Run, RunId, Signals, Stage, State};
 use super::{Busy, Engine, EntryRef, LagPolicy, normalize};
 use crate::clock;
@@ -267,6 +268,7 @@ impl Engine {
             stage: Stage::Open,
             spoke: false,
             origin,
+            grown: Grown::default(),
             origin_cursor,
             signals: signals.clone(),
             hold,

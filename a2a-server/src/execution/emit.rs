@@ -64,13 +64,15 @@ impl SinkTarget {
         event: StreamResponse,
     ) -> Result<Option<Admitted>, A2aError> {
         let entry = &self.entry;
-        let Some(run) = state
+        let open = state
             .run_mut(self.run)
-            .filter(|run| run.is_open() && !run.signals.kill.is_cancelled())
-        else {
+            .is_some_and(|run| run.is_open() && !run.signals.kill.is_cancelled());
+        if !open {
             return Err(closed());
-        };
+        }
         let event = normalize(event, entry, entry.bus().task().as_deref())?;
+        self.engine.check_room_for(entry, state, &event)?;
+        let run = state.run_mut(self.run).ok_or_else(closed)?;
         if let Some(Payload::Message(message)) = event.payload {
             let origin = run.origin.take().ok_or_else(|| {
                 A2aError::invalid_agent_response("a message is not an answer once there is a task")

@@ -281,7 +281,7 @@ fn last_event(
         (_, End::Panicked(_)) => plain(failed, Some("the agent failed")),
         (_, End::Returned(Err(error))) => {
             let public = error.protocol();
-            let text = public.map_or("the agent failed", A2aError::message);
+            let text = shortened(public.map_or("the agent failed", A2aError::message));
             let broken = public
                 .filter(|error| error.code() == ErrorCode::InvalidAgentResponse)
                 .cloned();
@@ -298,6 +298,14 @@ fn last_event(
         (None, End::Returned(Ok(()))) if spoke => plain(TaskState::Completed, None),
         (None, End::Returned(Ok(()))) => plain(failed, Some("agent ended without a result")),
     }
+}
+
+/// The text of an error, which the store must have room for.
+fn shortened(text: &str) -> &str {
+    let end = (0..=text.len().min(LONGEST_REASON))
+        .rev()
+        .find(|end| text.is_char_boundary(*end));
+    text.get(..end.unwrap_or_default()).unwrap_or_default()
 }
 
 /// What the caller of an executor is told that ended before its first event.
@@ -332,3 +340,6 @@ fn log_end(entry: &EntryRef, end: &End) {
         }
     }
 }
+
+/// The bytes of the text with which a task fails.
+const LONGEST_REASON: usize = 8 * 1024;

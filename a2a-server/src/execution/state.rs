@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::coalesce::Gathered;
 use super::deliver::{Begun, Join};
 use super::placement::Lease;
+use super::room::Grown;
 use crate::context::CallContext;
 use crate::executor::ExecutionContext;
 use crate::store::TaskVersion;
@@ -40,6 +41,7 @@ pub(crate) struct Run {
     pub(crate) spoke: bool,
     /// Who waits for the first event of a [`ReplyMode::Either`](crate::ReplyMode::Either) executor.
     pub(crate) origin: Option<Origin>,
+    pub(crate) grown: Grown,
     /// The cursor of the stream that started the execution.
     pub(crate) origin_cursor: Option<u64>,
     pub(crate) signals: Signals,

@@ -103,6 +103,10 @@ impl TaskStore for ObservedStore {
         self.store.serve(live);
     }
 
+    fn task_bytes(&self) -> Option<usize> {
+        self.store.task_bytes()
+    }
+
     fn is_immediate(&self) -> bool {
         self.store.is_immediate()
     }

@@ -1,10 +1,12 @@
 use std::fmt;
 use std::io;
+use std::net::SocketAddr;
 
 use a2a_proto::error::WithCauses;
 use a2a_server::{BuildError, ServeError};
 
 use crate::config::ConfigError;
+use crate::task_store::ControllerError;
 
 /// Why a byo agent does not start.
 ///
@@ -48,13 +50,42 @@ pub enum ByoError {
          machine only, unset KAGENT_URL or call `byo::run_local`"
     )]
     Kagent0,
-    /// The environment is that of a cluster.
+    /// The environment is that of a cluster, and does not say where its controller is.
     #[error(
-        "this environment is that of a kagent cluster, and the task store of kagent's controller is not built in yet: \
-         tasks would be lost whenever the process is suspended. To run all the same with tasks in memory, call \
-         `byo::run_local`"
+        "this is a kagent cluster, and neither KAGENT_CONFIG_JSON nor `config.json` in the configuration directory has \
+         `runtime` with `control_plane_url`, `gateway_url`, `name` and `namespace`, without which tasks would be lost \
+         whenever the process is suspended. To run on this machine only, call `byo::run_local`"
     )]
-    NoTaskStore,
+    NoRuntime,
+    /// The port that kagent dials can't be listened on.
+    #[error(
+        "{address} can't be listened on, and kagent dials no other port: {}",
+        remedy(source)
+    )]
+    ClusterPort {
+        /// Where the agent was to listen.
+        address: SocketAddr,
+        /// The cause.
+        #[source]
+        source: io::Error,
+    },
+    /// The configured host is no address of a machine.
+    #[error("runtime.host must be an IP address, or empty for all, not `{host}`")]
+    Host {
+        /// What it is.
+        host: String,
+    },
+    /// A variable that names a port holds something else.
+    #[error("{variable} must be a port within 1 to 65535, not `{value}`")]
+    Port {
+        /// The variable.
+        variable: &'static str,
+        /// What it holds.
+        value: String,
+    },
+    /// The client of the controller can't be made.
+    #[error("the client of the controller's task store can't be made")]
+    TaskStore(#[from] ControllerError),
     /// There is a runtime already.
     #[error(
         "`run` makes a runtime of its own; inside of one, call `Byo::new(executor).serve().await`"
@@ -74,6 +105,17 @@ pub enum ByoError {
         #[source]
         source: io::Error,
     },
+}
+
+fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            "the image's user may not bind it; give the binary the capability (`setcap cap_net_bind_service=+ep`), or \
+             let the kernel (`net.ipv4.ip_unprivileged_port_start=80`)"
+        }
+        io::ErrorKind::AddrInUse => "something else in the image listens there; stop it",
+        _ => "the cause says why",
+    }
 }
 
 impl fmt::Debug for ByoError {

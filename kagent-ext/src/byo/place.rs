@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use super::ByoError;
-use crate::config::{Config, Environment};
+use crate::config::{Config, Environment, RuntimeConfig};
 
 /// Where the agent runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +31,22 @@ impl Place {
         }
         Ok(Self::Local)
     }
+}
+
+/// The port that kagent dials.
+pub(super) fn port(environment: &Environment, runtime: &RuntimeConfig) -> Result<u16, ByoError> {
+    if let Some(port) = runtime.port {
+        return Ok(port);
+    }
+    for variable in ["KAGENT_PORT", "PORT"] {
+        if let Some(value) = environment.var(variable) {
+            return match value.parse() {
+                Ok(port) if port > 0 => Ok(port),
+                _ => Err(ByoError::Port { variable, value }),
+            };
+        }
+    }
+    Ok(80)
 }
 
 #[cfg(test)]

@@ -2,8 +2,7 @@
 
 use std::convert::Infallible;
 use std::future::ready;
-use std::io::{self, ErrorKind};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -13,12 +12,12 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use socket2::{Domain, Protocol, Socket, Type};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 
 use super::ByoError;
+use super::socket::{Reach, bind_families, listen};
 
 /// Answers as long as it lives.
 #[derive(Debug)]
@@ -28,10 +27,11 @@ pub(super) struct Readiness {
 }
 
 impl Readiness {
-    /// Listens on IPv4 and on IPv6. A machine that lacks one of them is served on the other.
-    pub(super) fn bind(port: u16) -> Result<Self, ByoError> {
-        let bound =
-            bind_families(port, listen).map_err(|source| ByoError::Readiness { port, source })?;
+    /// Listens on these addresses of IPv4 and IPv6. A machine that lacks one of them is served on the other.
+    pub(super) fn bind(families: [IpAddr; 2], port: u16) -> Result<Self, ByoError> {
+        let listen = |addr| listen(addr, Reach::OwnFamily);
+        let bound = bind_families(families, port, listen)
+            .map_err(|source| ByoError::Readiness { port, source })?;
         let mut listeners = JoinSet::new();
         let mut addrs = Vec::new();
         for listener in bound {
@@ -54,49 +54,6 @@ impl Readiness {
     pub(super) async fn stop(&self) {
         self.listeners.lock().await.shutdown().await;
     }
-}
-
-/// Binds what there is of both families: a missing one is no failure, a taken port is.
-fn bind_families<L>(port: u16, listen: impl Fn(SocketAddr) -> io::Result<L>) -> io::Result<Vec<L>> {
-    let families = [
-        IpAddr::V4(Ipv4Addr::UNSPECIFIED),
-        IpAddr::V6(Ipv6Addr::UNSPECIFIED),
-    ];
-    let mut bound = Vec::new();
-    let mut missing = None;
-    for family in families {
-        match listen(SocketAddr::new(family, port)) {
-            Ok(listener) => bound.push(listener),
-            Err(error) if is_missing_family(&error) => missing = Some(error),
-            Err(error) => return Err(error),
-        }
-    }
-    match missing {
-        Some(error) if bound.is_empty() => Err(error),
-        _ => Ok(bound),
-    }
-}
-
-fn is_missing_family(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::AddrNotAvailable | ErrorKind::Unsupported
-    ) || error.raw_os_error() == Some(EAFNOSUPPORT)
-}
-
-/// The IPv6 listener takes IPv6 only, so that it does not stand in the way of the other.
-fn listen(addr: SocketAddr) -> io::Result<TcpListener> {
-    let socket = Socket::new(Domain::for_address(addr), Type::STREAM, Some(Protocol::TCP))?;
-    if addr.is_ipv6() {
-        socket.set_only_v6(true)?;
-    }
-    // Elsewhere than on Unix the option would let two processes share the port.
-    #[cfg(unix)]
-    socket.set_reuse_address(true)?;
-    socket.set_nonblocking(true)?;
-    socket.bind(&addr.into())?;
-    socket.listen(BACKLOG)?;
-    TcpListener::from_std(socket.into())
 }
 
 async fn serve(listener: TcpListener) {
@@ -142,70 +99,7 @@ fn respond(request: &Request<Incoming>) -> Response<Full<Bytes>> {
     response
 }
 
-const BACKLOG: i32 = 128;
 const CONNECTIONS: usize = 64;
 const PAUSE: Duration = Duration::from_millis(100);
 const HEADER_TIME: Duration = Duration::from_secs(5);
 const CONNECTION_TIME: Duration = Duration::from_secs(10);
-
-/// The system knows no such address family; `ErrorKind` has no name for it.
-const EAFNOSUPPORT: i32 = if cfg!(windows) {
-    10_047
-} else if cfg!(any(target_os = "linux", target_os = "android")) {
-    97
-} else {
-    47
-};
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn v6_fails(error: i32) -> impl Fn(SocketAddr) -> io::Result<SocketAddr> {
-        move |addr| match addr {
-            SocketAddr::V4(_) => Ok(addr),
-            SocketAddr::V6(_) => Err(io::Error::from_raw_os_error(error)),
-        }
-    }
-
-    #[test]
-    fn a_missing_address_family_is_no_failed_bind() {
-        let bound = bind_families(1, v6_fails(EAFNOSUPPORT)).unwrap();
-        assert_eq!(bound, ["0.0.0.0:1".parse::<SocketAddr>().unwrap()]);
-        let unavailable = |addr: SocketAddr| {
-            if addr.is_ipv4() {
-                Err(ErrorKind::AddrNotAvailable.into())
-            } else {
-                Ok(addr)
-            }
-        };
-        assert_eq!(
-            bind_families(1, unavailable).unwrap(),
-            ["[::]:1".parse::<SocketAddr>().unwrap()]
-        );
-    }
-
-    #[test]
-    fn without_any_address_family_the_bind_fails() {
-        let none = |_| Err::<(), _>(io::Error::from(ErrorKind::AddrNotAvailable));
-        assert_eq!(
-            bind_families(1, none).unwrap_err().kind(),
-            ErrorKind::AddrNotAvailable
-        );
-    }
-
-    #[test]
-    fn a_taken_port_is_a_failed_bind() {
-        let taken = |addr: SocketAddr| {
-            if addr.is_ipv4() {
-                Ok(addr)
-            } else {
-                Err(ErrorKind::AddrInUse.into())
-            }
-        };
-        assert_eq!(
-            bind_families(1, taken).unwrap_err().kind(),
-            ErrorKind::AddrInUse
-        );
-    }
-}

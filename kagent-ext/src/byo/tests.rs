@@ -73,7 +73,7 @@ async fn health_stands_beside_the_bindings() {
 
 #[tokio::test]
 async fn a_taken_readiness_port_is_fatal_and_says_what_to_do() {
-    let taken = TcpListener::bind("0.0.0.0:0").await.unwrap();
+    let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = taken.local_addr().unwrap().port();
     let error = in_time(echo().readiness_port(port).bind())
         .await
@@ -108,13 +108,13 @@ async fn several_executions_at_once_are_refused_at_the_start() {
 }
 
 #[tokio::test]
-async fn the_environment_of_a_cluster_is_refused_until_its_task_store_exists() {
+async fn a_cluster_without_a_runtime_section_is_refused_and_says_what_is_missing() {
     let environment = Environment::empty().with_var("KAGENT_CONFIG_JSON", "{}");
     let error = in_time(echo().environment(environment.clone()).bind())
         .await
         .unwrap_err();
-    assert!(matches!(error, ByoError::NoTaskStore));
-    assert!(error.to_string().contains("byo::run_local"), "{error}");
+    assert!(matches!(error, ByoError::NoRuntime));
+    assert!(error.to_string().contains("control_plane_url"), "{error}");
     let server = in_time(echo().environment(environment).local().bind())
         .await
         .unwrap();

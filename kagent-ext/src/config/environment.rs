@@ -13,6 +13,9 @@ pub struct Environment {
     /// `None` stands for those of this process.
     given: Option<Given>,
     config_dir: PathBuf,
+    /// A file of this machine, whatever the rest is.
+    identity_file: Option<PathBuf>,
+    data_dir: Option<PathBuf>,
 }
 
 #[derive(Clone, Default)]
@@ -28,6 +31,8 @@ impl Environment {
         Self {
             given: None,
             config_dir: CONFIG_DIR.into(),
+            identity_file: None,
+            data_dir: None,
         }
     }
 
@@ -67,6 +72,30 @@ impl Environment {
         self
     }
 
+    /// Sets the file of this machine that names the session; otherwise `KAGENT_IDENTITY_FILE` does, and without that it
+    /// is kagent's own `/run/kagent/identity/name`.
+    #[must_use]
+    pub fn with_identity_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.identity_file = Some(path.into());
+        self
+    }
+
+    /// Sets the directory of [`data_dir`](Self::data_dir).
+    #[must_use]
+    pub fn with_data_dir(mut self, path: impl Into<PathBuf>) -> Self {
+        self.data_dir = Some(path.into());
+        self
+    }
+
+    /// The one directory that a restarted agent finds as it left it: `KAGENT_DATA_DIR`, or kagent's own `/data`
+    /// (kagent contract 1.8).
+    #[must_use]
+    pub fn data_dir(&self) -> PathBuf {
+        let told = self.data_dir.clone();
+        told.or_else(|| self.var("KAGENT_DATA_DIR").map(PathBuf::from))
+            .unwrap_or_else(|| DATA_DIR.into())
+    }
+
     /// The value of a variable without surrounding white space; a blank one counts as unset.
     #[must_use]
     pub fn var(&self, name: &str) -> Option<String> {
@@ -90,6 +119,46 @@ impl Environment {
                 .map(|text| text.trim().to_owned()),
         };
         Ok(text.filter(|text| !text.is_empty()).map(Secret::from))
+    }
+
+    /// The session that this process serves, a UUID in lower case.
+    ///
+    /// Read again at each call: a process that was restored from a snapshot may serve another (kagent contract 1.6).
+    ///
+    /// # Errors
+    ///
+    /// When its file is missing, can't be read, or holds anything else than `session-` and a UUID.
+    #[cfg(feature = "server")]
+    pub fn session_id(&self) -> Result<String, ConfigError> {
+        let told = self
+            .identity_file
+            .clone()
+            .or_else(|| self.var("KAGENT_IDENTITY_FILE").map(PathBuf::from));
+        let (path, text) = match told {
+            Some(path) => {
+                let text = read(&path)?;
+                (path, text)
+            }
+            None => {
+                let path = PathBuf::from(IDENTITY_FILE);
+                let text = self.file(&path)?;
+                (path, text)
+            }
+        };
+        let identity = |reason: &str| ConfigError::Identity {
+            path: path.clone(),
+            reason: reason.to_owned(),
+        };
+        let text = text.ok_or_else(|| {
+            identity("the file that names the session is missing; kagent puts it there when it starts a session")
+        })?;
+        text.trim()
+            .strip_prefix("session-")
+            .and_then(|id| uuid::Uuid::parse_str(id).ok())
+            .map(|id| id.to_string())
+            .ok_or_else(|| {
+                identity("unexpected runtime actor name: it must be `session-` and a UUID")
+            })
     }
 
     /// Whether a file or directory is there.
@@ -132,14 +201,7 @@ impl Environment {
         if let Some(given) = &self.given {
             return Ok(given.files.get(path).cloned());
         }
-        match std::fs::read_to_string(path) {
-            Ok(text) => Ok(Some(text)),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(source) => Err(ConfigError::Read {
-                path: path.to_owned(),
-                source,
-            }),
-        }
+        read(path)
     }
 
     fn raw_var(&self, name: &str) -> Option<String> {
@@ -197,6 +259,20 @@ impl fmt::Debug for Environment {
     }
 }
 
+fn read(path: &Path) -> Result<Option<String>, ConfigError> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(ConfigError::Read {
+            path: path.to_owned(),
+            source,
+        }),
+    }
+}
+
 const CONFIG_VAR: &str = "KAGENT_CONFIG_JSON";
+const DATA_DIR: &str = "/data";
 const CONFIG_DIR: &str = "/config";
+#[cfg(feature = "server")]
+const IDENTITY_FILE: &str = "/run/kagent/identity/name";
 const TOKEN_FILE: &str = "/var/run/secrets/tokens/kagent-token";
