@@ -40,4 +40,4 @@ mod store_service;
 
 pub use call::{StoreCall, StoreMethod};
 pub use controller::{Controller, ControllerBuilder, ShareAccess};
-pub use fault::{Hold, StoreFault};
+pub use fault::StoreFault;

@@ -11,6 +11,7 @@ mod endings;
 mod faults;
 mod hitl;
 mod in_process;
+mod kagent;
 mod limits;
 mod messages;
 mod observe;

@@ -178,7 +178,14 @@ impl Signal {
         self.0.released.add_permits(1);
     }
 
-    async fn wait(&self) {
+    /// Whether somebody has come to this signal and has not been told of by [`reached`](Self::reached).
+    #[must_use]
+    pub fn is_reached(&self) -> bool {
+        self.0.reached.available_permits() > 0
+    }
+
+    /// Comes to this signal and waits until it is released: for executors and stores of a test's own.
+    pub async fn wait(&self) {
         self.0.reached.add_permits(1);
         take(&self.0.released).await;
     }

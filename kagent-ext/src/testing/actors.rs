@@ -82,6 +82,13 @@ impl Actors {
         }
     }
 
+    /// Drops the agent of a session; its directory stays.
+    pub(super) async fn kill(&self, session: &str) {
+        if let Some(actor) = self.sessions.lock().await.get_mut(session) {
+            actor.server.take();
+        }
+    }
+
     /// Stops all agents.
     pub(super) async fn stop_all(&self) {
         let sessions: Vec<String> = self.sessions.lock().await.keys().cloned().collect();

@@ -2,6 +2,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use a2a_client::Client;
 use a2a_proto::v1::{AgentCapabilities, AgentCard, AgentInterface};
@@ -52,6 +53,7 @@ pub struct ControllerBuilder {
     service: String,
     reserve_session_while_parked: bool,
     in_cluster_card: bool,
+    turn: Duration,
 }
 
 impl Controller {
@@ -72,6 +74,7 @@ impl Controller {
             service: task_store::SERVICE.to_owned(),
             reserve_session_while_parked: false,
             in_cluster_card: true,
+            turn: Duration::from_secs(10),
         }
     }
 
@@ -153,6 +156,11 @@ impl Controller {
         self.actors.stop(session).await;
     }
 
+    /// Kills the agent of a session, whatever it is about; then as [`cold_boot`](Self::cold_boot).
+    pub async fn kill(&self, session: &str) {
+        self.actors.kill(session).await;
+    }
+
     /// Reserves a delivery, as the gateway does for each message; the id goes in `x-kagent-dispatch-id`.
     #[must_use]
     pub fn dispatch(&self, session: &str) -> String {
@@ -230,6 +238,12 @@ impl ControllerBuilder {
         self
     }
 
+    /// Sets how long a message waits for another one of its session before it is not accepted; 10 seconds by default.
+    pub fn wait_for_turn(mut self, limit: Duration) -> Self {
+        self.turn = limit;
+        self
+    }
+
     /// Starts it on a free port of loopback.
     ///
     /// # Errors
@@ -251,6 +265,7 @@ impl ControllerBuilder {
             namespace: self.namespace.clone(),
             name: self.name.clone(),
             reserves: self.reserve_session_while_parked,
+            turn: self.turn,
         };
         let card = self.gateway_card(&url, &settings);
         let gateway = Arc::new(Gateway::new(

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
+use a2a_server::testing::Signal;
 use tonic::{Code, Status};
 
 use super::StoreMethod;
@@ -16,51 +17,7 @@ pub enum StoreFault {
     /// It is done, and the answer is lost: the caller is told UNAVAILABLE.
     AnswerLost,
     /// It waits until the test lets it go on.
-    Held(Hold),
-}
-
-/// Holds a call back, so that a test can say what happens before it.
-#[derive(Clone, Debug)]
-pub struct Hold {
-    arrived: std::sync::Arc<tokio::sync::Semaphore>,
-    released: std::sync::Arc<tokio::sync::Semaphore>,
-}
-
-impl Hold {
-    /// A hold that no call has come to.
-    #[must_use]
-    pub fn new() -> Self {
-        let closed = || std::sync::Arc::new(tokio::sync::Semaphore::new(0));
-        Self {
-            arrived: closed(),
-            released: closed(),
-        }
-    }
-
-    /// Waits until a call has come to it.
-    pub async fn reached(&self) {
-        if let Ok(permit) = self.arrived.acquire().await {
-            permit.forget();
-        }
-    }
-
-    /// Lets one call go on.
-    pub fn release(&self) {
-        self.released.add_permits(1);
-    }
-
-    async fn wait(&self) {
-        self.arrived.add_permits(1);
-        if let Ok(permit) = self.released.acquire().await {
-            permit.forget();
-        }
-    }
-}
-
-impl Default for Hold {
-    fn default() -> Self {
-        Self::new()
-    }
+    Held(Signal),
 }
 
 /// The faults that are still to come.
@@ -81,8 +38,8 @@ impl Faults {
             None => Ok(Behind::Answer),
             Some(StoreFault::Refused(code)) => Err(Status::new(code, "as the test wants it")),
             Some(StoreFault::AnswerLost) => Ok(Behind::Lose),
-            Some(StoreFault::Held(hold)) => {
-                hold.wait().await;
+            Some(StoreFault::Held(signal)) => {
+                signal.wait().await;
                 Ok(Behind::Answer)
             }
         }

@@ -36,6 +36,8 @@ pub(super) struct Settings {
     pub(super) name: String,
     /// A session in which a task waits takes no other message.
     pub(super) reserves: bool,
+    /// How long a message waits for another one of its session.
+    pub(super) turn: Duration,
 }
 
 /// Who calls.
@@ -160,7 +162,10 @@ impl Gateway {
             if let Some(task) = tasks.into_iter().next() {
                 return self.join(task).map(First::Known);
             }
-            if tokio::time::timeout(TURN, changes.changed()).await.is_err() {
+            if tokio::time::timeout(self.settings.turn, changes.changed())
+                .await
+                .is_err()
+            {
                 return Err(not_accepted());
             }
         }
@@ -188,7 +193,10 @@ impl Gateway {
                 }
             }
         };
-        if tokio::time::timeout(TURN, wait).await.is_err() {
+        if tokio::time::timeout(self.settings.turn, wait)
+            .await
+            .is_err()
+        {
             return Err(not_accepted());
         }
         let parked = self.sessions.parked(session);
@@ -368,6 +376,3 @@ fn history_length(length: Option<i32>) -> Option<usize> {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
-
-/// How long a message waits for its turn.
-const TURN: Duration = Duration::from_secs(10);

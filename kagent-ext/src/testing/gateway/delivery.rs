@@ -174,7 +174,7 @@ async fn forward(
     sender: &broadcast::Sender<Told>,
 ) -> Told {
     while let Some(event) = events.next().await {
-        let event = event.map_err(of_agent)?;
+        let event = event.map_err(|error| said(error, ENDED))?;
         if event.state().is_some_and(TaskState::is_boundary) {
             let task = sessions.public(task_id).filter(|task| is_quiet(task));
             let task = task.ok_or_else(|| A2aError::internal(ENDED))?;
@@ -236,9 +236,13 @@ fn is_withheld(name: &str) -> bool {
 
 /// What the agent said, or that it could not be reached.
 fn of_agent(error: a2a_client::Error) -> A2aError {
+    said(error, "failed to connect to Session runtime")
+}
+
+fn said(error: a2a_client::Error, otherwise: &str) -> A2aError {
     match error.protocol() {
         Some(told) => told.clone(),
-        None => A2aError::internal("failed to connect to Session runtime").with_source(error),
+        None => A2aError::internal(otherwise).with_source(error),
     }
 }
 
