@@ -63,14 +63,16 @@ pub fn run_local(executor: impl AgentExecutor) -> Result<(), ByoError> {
     Byo::new(executor).local().run()
 }
 
-/// What makes an agent one of kagent's: human in the loop and usage, one execution at a time, boundary events held
-/// until the executor has returned, and everybody who reaches the agent may see its tasks, since the session is the
+/// What makes an agent one of kagent's: human in the loop and usage, one execution at a time, a new task
+/// WORKING before its first event, boundary events held until the executor has returned, and everybody who reaches the agent may see its tasks, since the session is the
 /// scope (kagent contract 2.3, 11.1, 11.3).
 pub fn preset(agent: AgentBuilder) -> AgentBuilder {
     agent
         .extension(HitlExtension::new())
         .extension(UsageExtension::new())
         .task_scope(TaskScope::Server)
+        // The state stays SUBMITTED otherwise, and kagent's UI shows no progress.
+        .announce_working(true)
         .busy(Busy::Unsupported)
         .boundary(BoundaryPolicy::held())
         .limits(Limits::default().executions(ONE_EXECUTION))

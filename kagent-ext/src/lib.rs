@@ -65,6 +65,8 @@ pub mod card;
 pub mod client;
 pub mod config;
 pub mod hitl;
+#[cfg(feature = "server")]
+pub mod memory;
 pub mod part;
 #[cfg(feature = "server")]
 pub mod task_store;

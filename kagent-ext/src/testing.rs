@@ -20,7 +20,10 @@
 //! });
 //! let answer = kagent.client().send_text("hello").await?.into_task().unwrap();
 //! assert_eq!(answer.artifacts[0].text(), "You said: hello");
-//! assert_eq!(kagent.trace(), ["Create(SUBMITTED)", "Update(SUBMITTED)", "Update(COMPLETED)", "Settle"]);
+//! assert_eq!(
+//!     kagent.trace(),
+//!     ["Create(SUBMITTED)", "Update(WORKING)", "Update(WORKING)", "Update(COMPLETED)", "Settle"],
+//! );
 //! # Ok(())
 //! # }
 //! ```

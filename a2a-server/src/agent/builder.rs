@@ -37,6 +37,7 @@ pub struct AgentBuilder {
     concurrent: ConcurrentMessages,
     lag: LagPolicy,
     scope: TaskScope,
+    announce_working: bool,
     busy: Busy,
     boundary: BoundaryPolicy,
     limits: Limits,
@@ -106,6 +107,7 @@ impl AgentBuilder {
             concurrent: ConcurrentMessages::default(),
             lag: LagPolicy::default(),
             scope: TaskScope::default(),
+            announce_working: false,
             busy: Busy::default(),
             boundary: BoundaryPolicy::default(),
             limits: Limits::default(),
@@ -267,6 +269,13 @@ impl AgentBuilder {
         self
     }
 
+    /// Whether a new task is said to be WORKING before the first event of its executor, where the executor does not say
+    /// it; by default it stays SUBMITTED until it is told otherwise.
+    pub fn announce_working(mut self, announce: bool) -> Self {
+        self.announce_working = announce;
+        self
+    }
+
     /// Sets what a caller is told when all execution slots are taken.
     pub fn busy(mut self, busy: Busy) -> Self {
         self.busy = busy;
@@ -327,6 +336,7 @@ impl AgentBuilder {
             concurrent: self.concurrent,
             lag: self.lag,
             scope: self.scope,
+            announce_working: self.announce_working,
             busy: self.busy,
             boundary: self.boundary,
             input_modes: self.check_input_modes.then(|| input_modes(&card)),

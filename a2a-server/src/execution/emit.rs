@@ -6,7 +6,7 @@ use a2a_proto::v1::{StreamResponse, TaskState};
 use tokio::sync::OwnedMutexGuard;
 
 use super::commit::Ending;
-use super::normalize::normalize;
+use super::normalize::{normalize, status_event};
 use super::state::{Origin, RunId, Stage, State};
 use super::{Begun, Engine, EntryRef};
 use crate::event::Event;
@@ -28,6 +28,19 @@ impl SinkTarget {
     /// Makes an event true: see [`EventSink::send`].
     pub(crate) async fn send(&self, event: StreamResponse) -> Result<(), A2aError> {
         let mut state = self.lock_behind_reader().await;
+        if self.must_say_working(&event) {
+            let working = status_event(&self.entry, TaskState::Working, None);
+            self.send_locked(state, working).await?;
+            state = self.entry.lock().await;
+        }
+        self.send_locked(state, event).await
+    }
+
+    async fn send_locked(
+        &self,
+        mut state: OwnedMutexGuard<State>,
+        event: StreamResponse,
+    ) -> Result<(), A2aError> {
         let Some(admitted) = self.admit(&mut state, event)? else {
             return Ok(());
         };
@@ -55,6 +68,20 @@ impl SinkTarget {
             state = self.entry.lock().await;
         }
         state
+    }
+
+    /// Whether the task is to be WORKING before this event, and nobody has said so.
+    fn must_say_working(&self, event: &StreamResponse) -> bool {
+        if !self.engine.0.settings.announce_working {
+            return false;
+        }
+        let is_new = match self.entry.bus().task() {
+            Some(task) => task.state() == TaskState::Submitted,
+            // The task of an executor that may answer without one.
+            None => true,
+        };
+        let says_it = event.state() == Some(TaskState::Working);
+        is_new && !says_it && !matches!(event.payload, Some(Payload::Message(_)) | None)
     }
 
     /// Checks an event and notes what it means for the execution; `None` if that was all there is to do.

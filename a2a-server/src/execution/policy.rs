@@ -157,6 +157,8 @@ pub(crate) struct Settings {
     pub(crate) lag: LagPolicy,
     pub(crate) watch: Watch,
     pub(crate) scope: TaskScope,
+    /// A task is WORKING before the first event of its executor.
+    pub(crate) announce_working: bool,
     pub(crate) busy: Busy,
     pub(crate) boundary: BoundaryPolicy,
     /// Patterns of media types; `None` takes all.

@@ -87,13 +87,13 @@ impl Environment {
         self
     }
 
-    /// The one directory that a restarted agent finds as it left it: `KAGENT_DATA_DIR`, or kagent's own `/data`
-    /// (kagent contract 1.8).
+    /// The one directory that a restarted agent finds as it left it: `KAGENT_DATA_DIR`, or kagent's own `/data` where it
+    /// is there (kagent contract 1.8).
     #[must_use]
-    pub fn data_dir(&self) -> PathBuf {
+    pub fn data_dir(&self) -> Option<PathBuf> {
         let told = self.data_dir.clone();
-        told.or_else(|| self.var("KAGENT_DATA_DIR").map(PathBuf::from))
-            .unwrap_or_else(|| DATA_DIR.into())
+        let told = told.or_else(|| self.var("KAGENT_DATA_DIR").map(PathBuf::from));
+        told.or_else(|| self.exists(Path::new(DATA_DIR)).then(|| DATA_DIR.into()))
     }
 
     /// The value of a variable without surrounding white space; a blank one counts as unset.
@@ -162,7 +162,6 @@ impl Environment {
     }
 
     /// Whether a file or directory is there.
-    #[cfg(feature = "server")]
     pub(crate) fn exists(&self, path: &Path) -> bool {
         match &self.given {
             Some(given) => given.files.keys().any(|file| file.starts_with(path)),

@@ -43,7 +43,7 @@ async fn a_settling_whose_answer_is_lost_is_settled_once_more() {
         let events = stream(&kagent.client(), Message::user("go")).await.unwrap();
         assert_eq!(events.last().unwrap().state(), Some(TaskState::Completed));
         assert_eq!(
-            kagent.trace()[2..],
+            kagent.trace()[3..],
             ["Update(COMPLETED)", "Settle -> Unavailable", "Settle"]
         );
     })

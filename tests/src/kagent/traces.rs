@@ -58,7 +58,12 @@ async fn a_resume_stores_the_answer_and_working_and_then_goes_on() {
         assert_eq!(paused.state(), TaskState::InputRequired);
         assert_eq!(
             kagent.trace(),
-            ["Create(SUBMITTED)", "Update(INPUT_REQUIRED)", "Settle"]
+            [
+                "Create(SUBMITTED)",
+                "Update(WORKING)",
+                "Update(INPUT_REQUIRED)",
+                "Settle"
+            ]
         );
         kagent.forget_calls();
         let done = send(&client, answer(&paused, "the second")).await.unwrap();
@@ -174,7 +179,7 @@ async fn a_boundary_is_stored_when_the_executor_has_returned_and_seen_when_it_is
         let reading = client.clone();
         let streaming = tokio::spawn(async move { stream(&reading, Message::user("go")).await });
         cleaning.reached().await;
-        assert_eq!(kagent.trace().last().unwrap(), "Update(SUBMITTED)");
+        assert_eq!(kagent.trace().last().unwrap(), "Update(WORKING)");
         cleaning.release();
         hold.reached().await;
         assert_eq!(kagent.trace().last().unwrap(), "Update(COMPLETED)");
@@ -208,7 +213,12 @@ async fn an_authorization_pauses_and_closes_the_stream_as_a_question_does() {
         );
         assert_eq!(
             kagent.trace(),
-            ["Create(SUBMITTED)", "Update(AUTH_REQUIRED)", "Settle"]
+            [
+                "Create(SUBMITTED)",
+                "Update(WORKING)",
+                "Update(AUTH_REQUIRED)",
+                "Settle"
+            ]
         );
         let Some(Payload::Task(task)) = &events.last().unwrap().payload else {
             panic!("{events:?}");
