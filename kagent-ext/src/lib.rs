@@ -73,6 +73,7 @@ pub mod task_store;
 #[cfg(feature = "testing")]
 #[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
 pub mod testing;
+pub mod text;
 #[cfg(feature = "server")]
 pub mod tool;
 pub mod uri;

@@ -1,6 +1,7 @@
-//! Tool calls and their results as parts that kagent's UI knows (kagent contract 5).
+//! Tool calls, code and their results as parts that kagent's UI knows (kagent contract 5).
 
-use a2a_proto::v1::Part;
+use a2a_proto::v1::{Part, Task};
+use a2a_proto::{Struct, Timestamp};
 use serde_json::{Map, Value};
 
 use crate::uri::key;
@@ -27,6 +28,80 @@ pub struct FunctionResponse {
     pub name: String,
     /// What it returned. The UI shows `result`, and an error where `isError` is true.
     pub response: Map<String, Value>,
+}
+
+/// Code that the agent runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExecutableCode {
+    /// The language, such as `PYTHON`.
+    pub language: String,
+    /// The code.
+    pub code: String,
+}
+
+/// What running [`ExecutableCode`] gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CodeExecutionResult {
+    /// Whether it worked, such as `OUTCOME_OK`.
+    pub outcome: String,
+    /// What it printed.
+    pub output: String,
+}
+
+impl ExecutableCode {
+    /// Code in a language.
+    #[must_use]
+    pub fn new(language: impl Into<String>, code: impl Into<String>) -> Self {
+        Self {
+            language: language.into(),
+            code: code.into(),
+        }
+    }
+
+    /// The code in a part; `None` where it is something else.
+    #[must_use]
+    pub fn of(part: &Part) -> Option<Self> {
+        let data = data(part, EXECUTABLE_CODE)?;
+        Some(Self::new(text(data, "language"), text(data, "code")))
+    }
+}
+
+impl CodeExecutionResult {
+    /// What code printed that ended well.
+    #[must_use]
+    pub fn ok(output: impl Into<String>) -> Self {
+        Self {
+            outcome: OUTCOME_OK.to_owned(),
+            output: output.into(),
+        }
+    }
+
+    /// What code printed that failed.
+    #[must_use]
+    pub fn failed(output: impl Into<String>) -> Self {
+        Self {
+            outcome: "OUTCOME_FAILED".to_owned(),
+            output: output.into(),
+        }
+    }
+
+    /// Whether the code ended well.
+    #[must_use]
+    pub fn is_ok(&self) -> bool {
+        self.outcome == OUTCOME_OK
+    }
+
+    /// The result in a part; `None` where it is something else.
+    #[must_use]
+    pub fn of(part: &Part) -> Option<Self> {
+        let data = data(part, CODE_EXECUTION_RESULT)?;
+        Some(Self {
+            outcome: text(data, "outcome"),
+            output: text(data, "output"),
+        })
+    }
 }
 
 impl FunctionCall {
@@ -108,6 +183,14 @@ impl FunctionResponse {
             .unwrap_or_default()
     }
 
+    /// The session of the agent that was called, which the UI opens; `None` where the tool is none.
+    #[must_use]
+    pub fn subagent_session_id(&self) -> Option<&str> {
+        self.response
+            .get("subagent_session_id")
+            .and_then(Value::as_str)
+    }
+
     /// The result in a part; `None` where it is something else.
     #[must_use]
     pub fn of(part: &Part) -> Option<Self> {
@@ -122,7 +205,14 @@ impl FunctionResponse {
 
 impl From<FunctionCall> for Part {
     fn from(call: FunctionCall) -> Self {
-        typed(FUNCTION_CALL, call.id, call.name, "args", call.args)
+        typed(
+            FUNCTION_CALL,
+            [
+                ("id", call.id.into()),
+                ("name", call.name.into()),
+                ("args", call.args.into()),
+            ],
+        )
     }
 }
 
@@ -130,24 +220,70 @@ impl From<FunctionResponse> for Part {
     fn from(response: FunctionResponse) -> Self {
         typed(
             FUNCTION_RESPONSE,
-            response.id,
-            response.name,
-            "response",
-            response.response,
+            [
+                ("id", response.id.into()),
+                ("name", response.name.into()),
+                ("response", response.response.into()),
+            ],
         )
     }
 }
 
-fn typed(kind: &str, id: String, name: String, body_key: &str, body: Map<String, Value>) -> Part {
-    let data = Map::from_iter([
-        ("id".to_owned(), Value::String(id)),
-        ("name".to_owned(), Value::String(name)),
-        (body_key.to_owned(), Value::Object(body)),
-    ]);
+impl From<ExecutableCode> for Part {
+    fn from(code: ExecutableCode) -> Self {
+        typed(
+            EXECUTABLE_CODE,
+            [
+                ("language", code.language.into()),
+                ("code", code.code.into()),
+            ],
+        )
+    }
+}
+
+impl From<CodeExecutionResult> for Part {
+    fn from(result: CodeExecutionResult) -> Self {
+        typed(
+            CODE_EXECUTION_RESULT,
+            [
+                ("outcome", result.outcome.into()),
+                ("output", result.output.into()),
+            ],
+        )
+    }
+}
+
+/// Where a message or artifact stands in the transcript; `None` where nobody said.
+///
+/// The gateway says it of what users send.
+#[must_use]
+pub fn timeline_position(metadata: Option<&Struct>) -> Option<Timestamp> {
+    time(metadata?, key::TIMELINE_POSITION)
+}
+
+/// Says where an artifact or message stands in the transcript.
+pub fn set_timeline_position(metadata: &mut Option<Struct>, position: Timestamp) {
+    metadata
+        .get_or_insert_default()
+        .insert(key::TIMELINE_POSITION, position.to_string());
+}
+
+/// When the gateway took the message that a task began with; `None` where it did not say.
+#[must_use]
+pub fn task_created_at(task: &Task) -> Option<Timestamp> {
+    time(task.metadata.as_ref()?, key::TASK_CREATED_AT)
+}
+
+fn time(metadata: &Struct, key: &str) -> Option<Timestamp> {
+    metadata.get(key)?.as_str()?.parse().ok()
+}
+
+fn typed<const N: usize>(kind: &str, members: [(&str, Value); N]) -> Part {
+    let members = members.map(|(name, value)| (name.to_owned(), value));
     let metadata = Map::from_iter([(key::PART_TYPE.to_owned(), Value::from(kind))]);
     Part {
         metadata: Some(metadata.into()),
-        ..Part::data(Value::Object(data))
+        ..Part::data(Value::Object(Map::from_iter(members)))
     }
 }
 
@@ -176,6 +312,9 @@ fn object(data: &Map<String, Value>, name: &str) -> Map<String, Value> {
 
 const FUNCTION_CALL: &str = "function_call";
 const FUNCTION_RESPONSE: &str = "function_response";
+const EXECUTABLE_CODE: &str = "executable_code";
+const CODE_EXECUTION_RESULT: &str = "code_execution_result";
+const OUTCOME_OK: &str = "OUTCOME_OK";
 
 #[cfg(test)]
 mod tests {
@@ -219,6 +358,59 @@ mod tests {
         assert_eq!(read.response["result"], "no such pod");
         let object = json!({"content": [{"text": "x"}]});
         assert!(!FunctionResponse::new("1", "n", object).is_error());
+    }
+
+    #[test]
+    fn code_and_its_result_are_data_parts_of_their_type() {
+        let code = ExecutableCode::new("PYTHON", "print(1)");
+        let part = Part::from(code.clone());
+        assert_eq!(
+            part.as_data(),
+            Some(&json!({"language": "PYTHON", "code": "print(1)"}))
+        );
+        assert_eq!(ExecutableCode::of(&part), Some(code));
+        assert_eq!(CodeExecutionResult::of(&part), None);
+        let result = CodeExecutionResult::ok("1");
+        let part = Part::from(result.clone());
+        assert_eq!(
+            part.metadata.as_ref().unwrap()["kagent.dev/a2a/part-type"],
+            "code_execution_result"
+        );
+        assert_eq!(CodeExecutionResult::of(&part), Some(result));
+        assert!(!CodeExecutionResult::failed("no").is_ok());
+    }
+
+    #[test]
+    fn positions_and_times_are_read_to_the_nanosecond() {
+        let position: Timestamp = "2026-11-09T08:07:06.123456789Z".parse().unwrap();
+        let mut metadata = None;
+        set_timeline_position(&mut metadata, position);
+        assert_eq!(timeline_position(metadata.as_ref()), Some(position));
+        assert_eq!(timeline_position(None), None);
+        let wrong = Struct::from_iter([(key::TIMELINE_POSITION, json!("yesterday"))]);
+        assert_eq!(timeline_position(Some(&wrong)), None);
+        let task = Task {
+            metadata: Some(Struct::from_iter([(
+                key::TASK_CREATED_AT,
+                json!("2026-11-09T08:07:06Z"),
+            )])),
+            ..Task::default()
+        };
+        assert_eq!(
+            task_created_at(&task).unwrap().to_string(),
+            "2026-11-09T08:07:06Z"
+        );
+    }
+
+    #[test]
+    fn the_session_of_a_called_agent_is_found() {
+        let result = json!({"result": "x", "subagent_session_id": "s"});
+        let result = FunctionResponse::new("1", "ns__NS__child", result);
+        assert_eq!(result.subagent_session_id(), Some("s"));
+        assert_eq!(
+            FunctionResponse::new("1", "n", "x").subagent_session_id(),
+            None
+        );
     }
 
     #[test]

@@ -16,6 +16,10 @@ pub const ACTIVATED: [&str; 2] = [HITL, USAGE];
 pub mod key {
     /// On a data part: what it is, such as `function_call`.
     pub const PART_TYPE: &str = "kagent.dev/a2a/part-type";
+    /// On a message or artifact: where it stands in the transcript.
+    pub const TIMELINE_POSITION: &str = "kagent.dev/a2a/timeline-position";
+    /// On a task: when the gateway took its first message.
+    pub const TASK_CREATED_AT: &str = "kagent.dev/a2a/task-created-at";
     /// On an event: the usage object of one model call, as the provider wrote it.
     pub const CALL_USAGE: &str = "kagent.dev/a2a/usage";
 }

@@ -24,4 +24,5 @@ mod shutdown;
 mod streams;
 mod stress;
 mod tools;
+mod ui_rules;
 mod usage;

@@ -110,6 +110,20 @@ for_each_wire! {
         assert_eq!(stamped, [Some(TaskState::Completed)]);
     }
 
+    async fn what_a_call_used_stands_on_the_event_behind_it_and_on_the_end(binding: Binding) {
+        let peer = ByoPeer::start(binding, Spender).await;
+        let mut events = peer.plain_client().await.stream_text("reply").await.unwrap();
+        let mut told = Vec::new();
+        while let Some(event) = events.next().await {
+            let event = event.unwrap();
+            told.push((event.state(), TokenCounts::of_event(&event).map(|counts| counts.total)));
+        }
+        let ends = |(state, _): &&(Option<TaskState>, _)| state.is_some_and(TaskState::is_boundary);
+        assert_eq!(told.iter().find(ends).unwrap().1, Some(ONE_CALL.3));
+        let before: Vec<u64> = told.iter().filter(|one| !ends(one)).filter_map(|one| one.1).collect();
+        assert_eq!(before, [ONE_CALL.3], "{told:?}");
+    }
+
     async fn usage_stands_on_every_end_however_it_comes(binding: Binding) {
         let peer = ByoPeer::start(binding, Spender).await;
         let client = peer.client().await;

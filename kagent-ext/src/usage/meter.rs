@@ -24,6 +24,10 @@ pub struct UsageMeter(Arc<Mutex<Sum>>);
 struct Sum {
     usage: Usage,
     counted: HashSet<String>,
+    /// Of the newest call.
+    last: Option<TokenCounts>,
+    /// Whether no event has told it yet.
+    untold: bool,
 }
 
 impl UsageMeter {
@@ -33,7 +37,7 @@ impl UsageMeter {
         let usage = task.and_then(Usage::of).unwrap_or_default();
         Self(Arc::new(Mutex::new(Sum {
             usage,
-            counted: HashSet::new(),
+            ..Sum::default()
         })))
     }
 
@@ -43,8 +47,18 @@ impl UsageMeter {
     pub fn record(&self, call_id: &str, model: &str, counts: TokenCounts) {
         let mut sum = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if call_id.is_empty() || sum.counted.insert(call_id.to_owned()) {
-            sum.usage.add(model, counts.with_derived_total());
+            let counts = counts.with_derived_total();
+            sum.usage.add(model, counts);
+            (sum.last, sum.untold) = (Some(counts), true);
         }
+    }
+
+    /// What the newest call used, once: for the next event. The event that ends the execution is told again.
+    #[cfg(feature = "server")]
+    pub(super) fn call_to_tell(&self, ends: bool) -> Option<TokenCounts> {
+        let mut sum = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let untold = std::mem::take(&mut sum.untold);
+        sum.last.filter(|_| untold || ends)
     }
 
     /// The sum so far.

@@ -185,7 +185,7 @@ async fn a_boundary_is_stored_when_the_executor_has_returned_and_seen_when_it_is
         assert_eq!(kagent.trace().last().unwrap(), "Update(COMPLETED)");
         let task_id = kagent.calls()[0].task_id.clone();
         let seen = client.get_task(task_id.as_str()).await.unwrap();
-        assert_eq!(seen.state(), TaskState::Submitted);
+        assert_eq!(seen.state(), TaskState::Working);
         assert!(!streaming.is_finished());
         hold.release();
         let events = streaming.await.unwrap().unwrap();
