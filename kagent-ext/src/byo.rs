@@ -154,8 +154,8 @@ impl Byo {
     pub async fn bind(self) -> Result<ByoServer, ByoError> {
         let config = Config::read(&self.environment)?;
         match Place::find(&self.environment, &config, self.local)? {
-            Place::Local => self.bind_locally(config).await,
-            Place::Cluster => self.bind_in_cluster(config).await,
+            Place::Local => Box::pin(self.bind_locally(config)).await,
+            Place::Cluster => Box::pin(self.bind_in_cluster(config)).await,
         }
     }
 

@@ -86,7 +86,7 @@ async fn off_thread<T: Send + 'static>(
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     static WRITING: Mutex<()> = Mutex::new(());
     let _one = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
-    create_directory(path.parent().unwrap_or(Path::new(".")))?;
+    create_directory(path.parent().unwrap_or_else(|| Path::new(".")))?;
     let beside = path.with_extension("new");
     let written = write_new(&beside, bytes).and_then(|()| fs::rename(&beside, path));
     if written.is_err() {

@@ -16,22 +16,18 @@ use super::wire;
 /// A request that holds a task, without a copy of it.
 pub(super) struct SaveTask<'a> {
     task: &'a Task,
-    /// The rest of it.
-    rest: Rest,
-}
-
-enum Rest {
-    Create(wire::TaskStoreServiceCreateTaskRequest),
-    Update(wire::TaskStoreServiceUpdateTaskRequest),
+    /// What else is in the request, encoded: the order of fields says nothing.
+    rest: Vec<u8>,
 }
 
 impl<'a> SaveTask<'a> {
     pub(super) fn create(session: &str, task: &'a Task, dispatch_id: Option<String>) -> Self {
-        let rest = Rest::Create(wire::TaskStoreServiceCreateTaskRequest {
+        let rest = wire::TaskStoreServiceCreateTaskRequest {
             session_id: session.to_owned(),
             task: None,
             dispatch_id,
-        });
+        };
+        let rest = rest.encode_to_vec();
         Self { task, rest }
     }
 
@@ -41,51 +37,31 @@ impl<'a> SaveTask<'a> {
         expected: TaskVersion,
         dispatch_id: Option<String>,
     ) -> Self {
-        let rest = Rest::Update(wire::TaskStoreServiceUpdateTaskRequest {
+        let rest = wire::TaskStoreServiceUpdateTaskRequest {
             session_id: session.to_owned(),
             task: None,
             expected_version: expected.number(),
             event: None,
             dispatch_id,
-        });
+        };
+        let rest = rest.encode_to_vec();
         Self { task, rest }
     }
 
     /// The bytes; refused where the controller would.
     pub(super) fn encode(&self) -> Result<Bytes, StoreError> {
-        let rest: &dyn ErasedMessage = match &self.rest {
-            Rest::Create(request) => request,
-            Rest::Update(request) => request,
-        };
-        let size = rest.size() + prost::encoding::message::encoded_len(TASK_FIELD, self.task);
+        let task = prost::encoding::message::encoded_len(TASK_FIELD, self.task);
+        let size = self.rest.len() + task;
         if size > MESSAGE_BYTES {
+            let reason = format!("the task takes {size} bytes, the controller {MESSAGE_BYTES}");
             return Err(StoreError::Backend {
-                source: format!(
-                    "the task takes {size} bytes, the controller takes {MESSAGE_BYTES}"
-                )
-                .into(),
+                source: reason.into(),
             });
         }
         let mut bytes = BytesMut::with_capacity(size);
         prost::encoding::message::encode(TASK_FIELD, self.task, &mut bytes);
-        rest.write(&mut bytes);
+        bytes.put_slice(&self.rest);
         Ok(bytes.freeze())
-    }
-}
-
-/// What both requests can do: `prost::Message` itself can't be a trait object.
-trait ErasedMessage {
-    fn size(&self) -> usize;
-    fn write(&self, bytes: &mut BytesMut);
-}
-
-impl<M: Message> ErasedMessage for M {
-    fn size(&self) -> usize {
-        self.encoded_len()
-    }
-
-    fn write(&self, bytes: &mut BytesMut) {
-        self.encode_raw(bytes);
     }
 }
 

@@ -51,12 +51,19 @@ pub(super) struct Gateway {
     actors: Arc<Actors>,
     /// The streams of the tasks that run.
     running: Arc<Mutex<HashMap<String, Running>>>,
-    /// First messages, by their user and id: a digest of each, and its session.
-    first: Mutex<HashMap<(String, String), (Vec<u8>, String)>>,
+    /// First messages, by their user and id.
+    first: Mutex<HashMap<(String, String), FirstMessage>>,
     shares: Mutex<HashMap<String, (String, ShareAccess)>>,
     tasks: TaskTracker,
     /// Ends what is on its way.
     ended: CancellationToken,
+}
+
+/// A message that began a session.
+#[derive(Clone)]
+struct FirstMessage {
+    request: Vec<u8>,
+    session: String,
 }
 
 impl Gateway {
@@ -137,12 +144,12 @@ impl Gateway {
         request: &SendMessageRequest,
     ) -> Result<First, A2aError> {
         let user = access::user(cx);
-        let bytes = request.encode_to_vec();
+        let request = request.encode_to_vec();
         let known = lock(&self.first)
             .get(&(user.clone(), message_id.clone()))
             .cloned();
         let session = match known {
-            Some((before, session)) if before == bytes => session,
+            Some(first) if first.request == request => first.session,
             Some(_) => {
                 return Err(A2aError::invalid_request(
                     "message ID was already used with a different request",
@@ -150,7 +157,11 @@ impl Gateway {
             }
             None => {
                 let session = self.sessions.begin(&user);
-                lock(&self.first).insert((user, message_id), (bytes, session.clone()));
+                let first = FirstMessage {
+                    request,
+                    session: session.clone(),
+                };
+                lock(&self.first).insert((user, message_id), first);
                 return Ok(First::New(session));
             }
         };

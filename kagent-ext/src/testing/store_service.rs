@@ -7,7 +7,7 @@ use http::HeaderMap;
 use prost::Message as _;
 use tonic::{Code, Request, Response, Status};
 
-use super::fault::{Behind, Faults};
+use super::fault::Faults;
 use super::sessions::Sessions;
 use super::{StoreCall, StoreMethod, listing};
 use crate::task_store::wire::{
@@ -41,10 +41,7 @@ impl StoreService {
     ) -> Result<Response<T>, Status> {
         let outcome = match self.faults.before(call.method).await {
             Err(refused) => Err(refused),
-            Ok(behind) => self
-                .admit(&call)
-                .and_then(|()| answer(&self.sessions))
-                .pipe(behind),
+            Ok(behind) => behind.answer(admit(&call).and_then(|()| answer(&self.sessions))),
         };
         call.code = outcome.as_ref().map_or_else(Status::code, |_| Code::Ok);
         self.calls
@@ -52,15 +49,6 @@ impl StoreService {
             .unwrap_or_else(PoisonError::into_inner)
             .push(call);
         outcome.map(Response::new)
-    }
-
-    /// The identity comes from the credential, which Substrate puts in the place of this one.
-    fn admit(&self, call: &StoreCall) -> Result<(), Status> {
-        let credential = call.metadata.get(http::header::AUTHORIZATION);
-        match credential.is_some_and(|value| value == "Bearer placeholder") {
-            true => Ok(()),
-            false => Err(Status::permission_denied("no runtime of a session calls")),
-        }
     }
 
     fn call(&self, method: StoreMethod, metadata: HeaderMap, session_id: String) -> StoreCall {
@@ -76,16 +64,6 @@ impl StoreService {
             bytes: 0,
             code: Code::Ok,
         }
-    }
-}
-
-trait Pipe<T> {
-    fn pipe(self, behind: Behind) -> Result<T, Status>;
-}
-
-impl<T> Pipe<T> for Result<T, Status> {
-    fn pipe(self, behind: Behind) -> Self {
-        behind.answer(self)
     }
 }
 
@@ -197,6 +175,15 @@ impl wire::task_store_service_server::TaskStoreService for StoreService {
             Ok(SettleResponse {})
         })
         .await
+    }
+}
+
+/// The identity comes from the credential, which Substrate puts in the place of this one.
+fn admit(call: &StoreCall) -> Result<(), Status> {
+    let credential = call.metadata.get(http::header::AUTHORIZATION);
+    match credential.is_some_and(|value| value == "Bearer placeholder") {
+        true => Ok(()),
+        false => Err(Status::permission_denied("no runtime of a session calls")),
     }
 }
 
