@@ -4,8 +4,8 @@ mod driver;
 mod facts;
 mod faults;
 mod judge;
-mod peer;
-mod prepare;
+pub mod peer;
+pub mod prepare;
 mod report;
 
 use std::error::Error;
@@ -17,7 +17,7 @@ use judge::{Judgement, Run, judge};
 use peer::Peer;
 use prepare::{Preparation, Prepared};
 
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
+pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 const USAGE: &str =
     "usage: cargo xtask interop [--prepare] [--require-all] [python | js | go | rust]...";

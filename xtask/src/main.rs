@@ -5,11 +5,12 @@ mod codegen;
 mod features;
 mod fuzz;
 mod interop;
+mod kagent;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: cargo xtask codegen [--check] | bench [codec | servers | smoke] | features | fuzz SECONDS | interop [--prepare] [--require-all] [PEER]...";
+const USAGE: &str = "usage: cargo xtask codegen [--check] | bench [codec | servers | smoke] | features | fuzz SECONDS | interop [--prepare] [--require-all] [PEER]... | kagent [--prepare] [--require]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
         ["features"] => features::check(),
         ["fuzz", seconds] => fuzz::run(seconds),
         ["interop", words @ ..] => interop::run(words),
+        ["kagent", words @ ..] => kagent::run(words),
         _ => Err(USAGE.into()),
     };
     match outcome {

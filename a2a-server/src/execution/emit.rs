@@ -80,7 +80,11 @@ impl SinkTarget {
             // The task of an executor that may answer without one.
             None => true,
         };
-        let says_it = event.state() == Some(TaskState::Working);
+        // A task that is turned away was never worked on.
+        let says_it = matches!(
+            event.state(),
+            Some(TaskState::Working | TaskState::Rejected)
+        );
         is_new && !says_it && !matches!(event.payload, Some(Payload::Message(_)) | None)
     }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::text::{answerable_questions, hitl_status_text};
-use super::{ask_user, attach, payload};
+use super::{AnswerError, HitlResponse, answer, ask_user, attach, payload};
 
 /// What a paused agent asks (kagent contract 3.2).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -108,6 +108,16 @@ impl HitlRequest {
         if let Ok(payload) = serde_json::to_value(self) {
             attach(message, payload);
         }
+    }
+
+    /// Whether a response answers this, each part of it once; `None` is a response that can't be read. An agent with
+    /// [`HitlExtension`](super::HitlExtension) lets no other in.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub fn check(&self, response: Option<&HitlResponse>) -> Result<(), AnswerError> {
+        answer::check(self, response)
     }
 
     /// What the person decides: the subagent's calls where it is the one that paused, else the agent's own.

@@ -3,6 +3,7 @@
 mod agent;
 mod client;
 mod facts;
+mod kagent;
 mod values;
 
 use std::error::Error;
@@ -14,7 +15,7 @@ use a2a_proto::Binding;
 use tokio::io::AsyncReadExt as _;
 
 const USAGE: &str = "usage: a2a-interop agent [RECORD] | client URL BINDING | cases | facts-of-agent SDK URL | \
-                     facts-of-client SDK RECORD";
+                     facts-of-client SDK RECORD | kagent PYTHON SOURCE GENERATED";
 
 /// After that an agent that nobody ends ends by itself.
 const AGENT_LIMIT: Duration = Duration::from_secs(600);
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
             .map_err(Into::into)
             .and_then(|record| facts::of_client(sdk, &record))
             .and_then(|findings| tell(&findings)),
+        ["kagent", python, source, generated] => block_on(measure(python, source, generated)),
         ["cases"] => client::NAMES.iter().try_for_each(|name| say(name)),
         _ => Err(USAGE.into()),
     };
@@ -98,6 +100,17 @@ async fn ask(sdk: &str, url: &str) -> Result<(), Box<dyn Error>> {
         .await
         .map_err(|_| "out of time")??;
     tell(&findings)
+}
+
+async fn measure(python: &str, source: &str, generated: &str) -> Result<(), Box<dyn Error>> {
+    let oracle = kagent::Oracle {
+        python,
+        source: source.as_ref(),
+        generated,
+    };
+    tokio::time::timeout(CLIENT_LIMIT, kagent::compare(&oracle))
+        .await
+        .map_err(|_| "out of time")?
 }
 
 fn tell(findings: &[facts::Finding]) -> Result<(), Box<dyn Error>> {

@@ -62,7 +62,8 @@ fn rust(place: &Path) -> Result<Preparation> {
     }))
 }
 
-fn python(source: &Path, place: &Path) -> Result<Preparation> {
+/// A Python that can make environments.
+pub fn python_with_venv() -> Option<&'static str> {
     const NEEDED: &str = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))";
     let names = [
         "python3",
@@ -71,10 +72,13 @@ fn python(source: &Path, place: &Path) -> Result<Preparation> {
         "python3.11",
         "python3.10",
     ];
-    let found = names
+    names
         .into_iter()
-        .find(|name| works(Command::new(name).args(["-c", NEEDED])));
-    let Some(python) = found else {
+        .find(|name| works(Command::new(name).args(["-c", NEEDED])))
+}
+
+fn python(source: &Path, place: &Path) -> Result<Preparation> {
+    let Some(python) = python_with_venv() else {
         return Ok(Preparation::Missing("python3 3.10 or newer with venv"));
     };
     let own = place.join("venv/bin/python");
@@ -166,7 +170,7 @@ fn leading(version: &str, prefix: &str) -> Vec<u32> {
 }
 
 /// Installs unless what that file names is installed already.
-fn once(place: &Path, names: &Path, install: impl FnOnce() -> Result<()>) -> Result<()> {
+pub fn once(place: &Path, names: &Path, install: impl FnOnce() -> Result<()>) -> Result<()> {
     let stamp = place.join("installed");
     let wanted = fs::read(names)?;
     if fs::read(&stamp).is_ok_and(|installed| installed == wanted) {
@@ -205,7 +209,7 @@ fn output(command: &mut Command) -> Option<String> {
     output.status.success().then(|| text.trim().to_owned())
 }
 
-fn succeed(command: &mut Command) -> Result<()> {
+pub fn succeed(command: &mut Command) -> Result<()> {
     let program = command.get_program().to_string_lossy().into_owned();
     let status = command
         .status()
