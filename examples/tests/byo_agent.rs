@@ -4,6 +4,7 @@
 #[path = "../src/bin/byo_agent.rs"]
 mod agent;
 
+use kagent_ext::doctor::{Finding, Options, Outcome, examine};
 use kagent_ext::hitl::Pause;
 use kagent_ext::testing::Controller;
 use kagent_ext::text::reply_text;
@@ -39,5 +40,20 @@ async fn it_forgets_only_what_it_may_and_remembers_the_rest()
     assert_eq!(Usage::of(&gone).unwrap().total().total, 4);
     let list = client.send_message(say("list")).await?.into_task().unwrap();
     assert_eq!(reply_text(&list), "- call home\n");
+    Ok(())
+}
+
+#[tokio::test]
+async fn it_keeps_the_contract_of_kagent() -> std::io::Result<()> {
+    let ports = std::net::TcpListener::bind("127.0.0.1:0")?;
+    let readiness = ports.local_addr()?.port();
+    drop(ports);
+    let options = Options::run(env!("CARGO_BIN_EXE_byo_agent"))
+        .with_pause("forget it")
+        .with_readiness_port(readiness);
+    let report = examine(&options).await?;
+    let passed = |finding: &&Finding| finding.outcome == Outcome::Passed;
+    let passed = report.findings().iter().filter(passed).count();
+    assert_eq!(passed, report.findings().len(), "{report}");
     Ok(())
 }

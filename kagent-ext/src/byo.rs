@@ -209,7 +209,11 @@ impl Byo {
                     .await?
             }
         };
-        let port = self.readiness_port.unwrap_or(CLUSTER_READINESS_PORT);
+        let told = place::port_of(&self.environment, READINESS_PORT)?;
+        let port = self
+            .readiness_port
+            .or(told)
+            .unwrap_or(CLUSTER_READINESS_PORT);
         Ok(ByoServer {
             name: agent.card().name.clone(),
             server,
@@ -361,6 +365,8 @@ fn cluster_listener(
 const ONE_EXECUTION: usize = 1;
 const LOCAL_ADDRESS: &str = "127.0.0.1:8080";
 const CLUSTER_READINESS_PORT: u16 = 8081;
+/// Not one of kagent's: for who starts several agents on one machine.
+const READINESS_PORT: &str = "KAGENT_READINESS_PORT";
 
 #[cfg(test)]
 mod tests;

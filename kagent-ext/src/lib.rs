@@ -64,6 +64,9 @@ pub mod card;
 #[cfg(feature = "client")]
 pub mod client;
 pub mod config;
+#[cfg(feature = "doctor")]
+#[cfg_attr(docsrs, doc(cfg(feature = "doctor")))]
+pub mod doctor;
 pub mod hitl;
 #[cfg(feature = "server")]
 pub mod memory;

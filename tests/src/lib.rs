@@ -7,6 +7,7 @@ mod agent_router;
 mod boundary;
 mod cancel;
 mod coverage;
+mod doctor;
 mod endings;
 mod faults;
 mod hitl;

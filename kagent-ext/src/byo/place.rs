@@ -39,14 +39,25 @@ pub(super) fn port(environment: &Environment, runtime: &RuntimeConfig) -> Result
         return Ok(port);
     }
     for variable in ["KAGENT_PORT", "PORT"] {
-        if let Some(value) = environment.var(variable) {
-            return match value.parse() {
-                Ok(port) if port > 0 => Ok(port),
-                _ => Err(ByoError::Port { variable, value }),
-            };
+        if let Some(port) = port_of(environment, variable)? {
+            return Ok(port);
         }
     }
     Ok(80)
+}
+
+/// The port that a variable names, if it is set.
+pub(super) fn port_of(
+    environment: &Environment,
+    variable: &'static str,
+) -> Result<Option<u16>, ByoError> {
+    let Some(value) = environment.var(variable) else {
+        return Ok(None);
+    };
+    match value.parse() {
+        Ok(port) if port > 0 => Ok(Some(port)),
+        _ => Err(ByoError::Port { variable, value }),
+    }
 }
 
 #[cfg(test)]
