@@ -122,47 +122,56 @@ impl Answer {
 impl Reply {
     /// Adds an event of the stream, and gives the text in it.
     fn take(&mut self, event: &Value) -> Option<String> {
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         if self.id.is_empty() {
-            (self.id, self.model) = (text(&event["id"]), text(&event["model"]));
+            (self.id, self.model) = (text(event, "/id"), text(event, "/model"));
         }
-        if event["usage"].is_object() {
-            self.usage = event["usage"].clone();
+        if let Some(usage) = event.get("usage").filter(|usage| usage.is_object()) {
+            self.usage = usage.clone();
         }
-        let delta = &event["choices"][0]["delta"];
-        for call in delta["tool_calls"].as_array().into_iter().flatten() {
-            let index = call["index"]
-                .as_u64()
-                .and_then(|index| usize::try_from(index).ok());
-            let index = index.unwrap_or_default().min(self.calls.len());
-            if index == self.calls.len() {
-                self.calls.push(ToolCall::default());
-            }
-            if let Some(known) = self.calls.get_mut(index) {
-                known.id.push_str(&text(&call["id"]));
-                known.name.push_str(&text(&call["function"]["name"]));
-                known
-                    .arguments
-                    .push_str(&text(&call["function"]["arguments"]));
-            }
+        let calls = event
+            .pointer("/choices/0/delta/tool_calls")
+            .and_then(Value::as_array);
+        for call in calls.into_iter().flatten() {
+            self.take_call(call);
         }
-        let piece = text(&delta["content"]);
+        let piece = text(event, "/choices/0/delta/content");
         self.text.push_str(&piece);
         (!piece.is_empty()).then_some(piece)
     }
 
+    /// Adds a piece of a call.
+    fn take_call(&mut self, piece: &Value) {
+        let index = piece.get("index").and_then(Value::as_u64);
+        let index = index.and_then(|index| usize::try_from(index).ok());
+        let index = index.unwrap_or_default().min(self.calls.len());
+        if index == self.calls.len() {
+            self.calls.push(ToolCall::default());
+        }
+        if let Some(call) = self.calls.get_mut(index) {
+            call.id.push_str(&text(piece, "/id"));
+            call.name.push_str(&text(piece, "/function/name"));
+            call.arguments.push_str(&text(piece, "/function/arguments"));
+        }
+    }
+
     /// The reply as the model is told of it later.
     pub(crate) fn as_message(&self) -> Value {
-        let mut message = json!({"role": "assistant", "content": self.text});
-        if !self.calls.is_empty() {
-            let calls = self.calls.iter().map(|call| {
-                let function = json!({"name": call.name, "arguments": call.arguments});
-                json!({"id": call.id, "type": "function", "function": function})
-            });
-            message["tool_calls"] = calls.collect();
+        let calls = self.calls.iter().map(|call| {
+            let function = json!({"name": call.name, "arguments": call.arguments});
+            json!({"id": call.id, "type": "function", "function": function})
+        });
+        match self.calls.is_empty() {
+            true => json!({"role": "assistant", "content": self.text}),
+            false => json!({
+                "role": "assistant", "content": self.text, "tool_calls": calls.collect::<Vec<_>>(),
+            }),
         }
-        message
     }
+}
+
+fn text(value: &Value, pointer: &str) -> String {
+    let text = value.pointer(pointer).and_then(Value::as_str);
+    text.unwrap_or_default().to_owned()
 }
 
 impl ToolCall {
