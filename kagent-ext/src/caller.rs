@@ -123,6 +123,31 @@ impl Caller {
     }
 }
 
+/// What an executor asks its context about kagent.
+pub trait CallerContext: sealed::Sealed {
+    /// The caller of the message that is being worked on.
+    fn caller(&self) -> Caller;
+
+    /// The headers that go with a call which the agent makes on behalf of this caller:
+    /// [`Caller::outgoing_headers`].
+    fn outgoing_headers(&self, policy: &HeaderPolicy) -> HeaderMap {
+        self.caller().outgoing_headers(policy)
+    }
+}
+
+impl CallerContext for ExecutionContext {
+    fn caller(&self) -> Caller {
+        Caller::of(self)
+    }
+}
+
+mod sealed {
+    #[expect(unnameable_types, reason = "only this crate may implement the trait")]
+    pub trait Sealed {}
+
+    impl Sealed for a2a_server::ExecutionContext {}
+}
+
 impl fmt::Debug for Caller {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Caller")

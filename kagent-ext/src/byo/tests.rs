@@ -205,3 +205,141 @@ fn an_address_that_stands_for_all_is_shown_as_one_to_dial() {
     assert!(text.contains("curl -s http://127.0.0.1:80/ "), "{text}");
     assert!(text.contains("http://[::1]:81/readyz"), "{text}");
 }
+
+fn in_cluster(runtime: &str) -> Environment {
+    let config = format!(
+        r#"{{"runtime": {{"name": "my-agent", "namespace": "n", "control_plane_url": "http://127.0.0.1:9",
+            "gateway_url": "http://127.0.0.1:9"{runtime}}}}}"#
+    );
+    Environment::empty().with_var("KAGENT_CONFIG_JSON", config)
+}
+
+fn free_port() -> u16 {
+    let listener =
+        std::net::TcpListener::bind("[::]:0").or_else(|_| std::net::TcpListener::bind("0.0.0.0:0"));
+    listener.unwrap().local_addr().unwrap().port()
+}
+
+fn cluster_agent(environment: Environment) -> Byo {
+    let mut byo = echo().environment(environment).readiness_port(0);
+    byo.address = None;
+    byo
+}
+
+#[tokio::test]
+async fn in_a_cluster_it_listens_where_it_is_told_to_on_both_families() {
+    let port = free_port();
+    let environments = [
+        in_cluster(&format!(r#", "port": {port}"#)),
+        in_cluster("").with_var("KAGENT_PORT", port.to_string()),
+        in_cluster("").with_var("PORT", format!(" {port} ")),
+        in_cluster(&format!(r#", "host": "0.0.0.0", "port": {port}"#)),
+        in_cluster(&format!(r#", "host": "[::]", "port": {port}"#)),
+    ];
+    for environment in environments {
+        let server = in_time(cluster_agent(environment).bind()).await.unwrap();
+        assert_eq!(server.local_addr().port(), port);
+        assert_eq!(server.name, "my_agent");
+        let local = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let health = in_time(get(local, "/health")).await;
+        assert!(health.starts_with("HTTP/1.1 200 OK\r\n"), "{health}");
+        in_time(server.shutdown()).await;
+    }
+}
+
+#[tokio::test]
+async fn a_taken_port_is_fatal_in_a_cluster_and_says_that_kagent_dials_no_other() {
+    let taken = TcpListener::bind("0.0.0.0:0").await.unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let environment = in_cluster(&format!(r#", "host": "0.0.0.0", "port": {port}"#));
+    let error = in_time(cluster_agent(environment).bind())
+        .await
+        .unwrap_err();
+    let printed = format!("{error:?}");
+    assert!(matches!(error, ByoError::ClusterPort { address, .. } if address.port() == port));
+    assert!(
+        printed.contains("kagent dials no other port: something else"),
+        "{printed}"
+    );
+    let denied = ByoError::ClusterPort {
+        address: SocketAddr::from((Ipv4Addr::UNSPECIFIED, 80)),
+        source: std::io::ErrorKind::PermissionDenied.into(),
+    };
+    assert!(
+        denied
+            .to_string()
+            .contains("setcap cap_net_bind_service=+ep"),
+        "{denied}"
+    );
+}
+
+#[tokio::test]
+async fn wrong_ports_and_hosts_are_named() {
+    let host = in_cluster(r#", "host": "example.com""#);
+    let error = in_time(cluster_agent(host).bind()).await.unwrap_err();
+    assert!(error.to_string().contains("not `example.com`"), "{error}");
+    for (variable, value) in [
+        ("KAGENT_PORT", "http"),
+        ("PORT", "0"),
+        ("KAGENT_READINESS_PORT", "70000"),
+    ] {
+        let mut environment = in_cluster("").with_var(variable, value);
+        if variable == "KAGENT_READINESS_PORT" {
+            environment = environment.with_var("PORT", free_port().to_string());
+        }
+        let error = in_time(cluster_agent(environment).bind())
+            .await
+            .unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains(variable) && text.contains(value), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn bodies_over_max_content_length_are_413_with_an_error_of_json_rpc() {
+    let port = free_port();
+    let environment = in_cluster(&format!(r#", "port": {port}, "max_content_length": 100"#));
+    let server = in_time(cluster_agent(environment).bind()).await.unwrap();
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let body = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{{"id":"{}"}}}}"#,
+        "x".repeat(100)
+    );
+    let counted = format!("content-length: {}\r\n\r\n{body}", body.len());
+    let streamed = format!(
+        "transfer-encoding: chunked\r\n\r\n{:x}\r\n{body}\r\n0\r\n\r\n",
+        body.len()
+    );
+    for rest in [counted, streamed] {
+        let request = format!(
+            "POST / HTTP/1.1\r\nhost: agent\r\nconnection: close\r\ncontent-type: application/json\r\na2a-version: 1.0\r\n{rest}"
+        );
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut response = String::new();
+        in_time(stream.read_to_string(&mut response)).await.unwrap();
+        assert!(response.starts_with("HTTP/1.1 413 "), "{response}");
+        let (_, body) = response.split_once("\r\n\r\n").unwrap();
+        let error: serde_json::Value = serde_json::from_str(body).unwrap();
+        assert_eq!(error["jsonrpc"], "2.0");
+        assert!(
+            error["error"]["message"]
+                .as_str()
+                .unwrap()
+                .contains("100 bytes"),
+            "{error}"
+        );
+    }
+    in_time(server.shutdown()).await;
+}
+
+#[tokio::test]
+async fn locally_readiness_is_for_this_machine_only() {
+    let server = in_time(echo().bind()).await.unwrap();
+    assert!(
+        server
+            .readiness_addrs()
+            .iter()
+            .all(|addr| addr.ip().is_loopback())
+    );
+}

@@ -311,3 +311,165 @@ const RESERVED: Duration = Duration::from_secs(120);
 pub(super) fn is_quiet(task: &Task) -> bool {
     TaskState::is_boundary(task.state())
 }
+
+#[cfg(test)]
+mod tests {
+    use a2a_proto::v1::TaskStatus;
+    use tonic::Code;
+
+    use super::*;
+    use crate::task_store::wire::{
+        TaskStoreServiceCreateTaskRequest as CreateRequest,
+        TaskStoreServiceUpdateTaskRequest as UpdateRequest,
+    };
+
+    fn task(id: &str, state: TaskState) -> Task {
+        Task {
+            status: Some(TaskStatus::new(state)),
+            ..Task::submitted(id, "c")
+        }
+    }
+
+    struct World {
+        sessions: Sessions,
+        session: String,
+    }
+
+    impl World {
+        fn new() -> Self {
+            let sessions = Sessions::new();
+            let session = sessions.begin("ada");
+            Self { sessions, session }
+        }
+
+        fn create(&self, task: &Task, dispatch: Option<&str>) -> Result<i64, Code> {
+            let request = CreateRequest {
+                session_id: self.session.clone(),
+                task: Some(task.clone()),
+                dispatch_id: dispatch.map(str::to_owned),
+            };
+            let outcome = self
+                .sessions
+                .create(&self.session, &request, Some(task), dispatch);
+            outcome.map_err(|status| status.code())
+        }
+
+        fn update(&self, task: &Task, expected: i64) -> Result<i64, Code> {
+            let request = UpdateRequest {
+                session_id: self.session.clone(),
+                task: Some(task.clone()),
+                expected_version: expected,
+                event: None,
+                dispatch_id: None,
+            };
+            let outcome = self
+                .sessions
+                .update(&self.session, &request, Some(task), expected, None);
+            outcome.map_err(|status| status.code())
+        }
+
+        fn settle(&self, id: &str, version: i64) -> Result<(), Code> {
+            let outcome = self.sessions.settle(&self.session, id, version);
+            outcome.map_err(|status| status.code())
+        }
+    }
+
+    #[test]
+    fn versions_grow_with_the_session_and_only_the_newest_can_be_replaced() {
+        let world = World::new();
+        assert_eq!(world.create(&task("a", TaskState::Submitted), None), Ok(1));
+        assert_eq!(world.update(&task("a", TaskState::Working), 1), Ok(2));
+        assert_eq!(
+            world.update(&task("a", TaskState::Completed), 1),
+            Err(Code::Aborted)
+        );
+        assert_eq!(
+            world.update(&task("a", TaskState::Completed), 0),
+            Err(Code::InvalidArgument)
+        );
+        assert_eq!(
+            world.update(&task("b", TaskState::Working), 2),
+            Err(Code::NotFound)
+        );
+        assert_eq!(world.update(&task("a", TaskState::Completed), 2), Ok(3));
+        assert_eq!(world.settle("a", 2), Err(Code::Aborted));
+        assert_eq!(world.settle("a", 3), Ok(()));
+        assert_eq!(world.create(&task("b", TaskState::Submitted), None), Ok(4));
+        assert_eq!(world.settle("b", 4), Err(Code::FailedPrecondition));
+    }
+
+    #[test]
+    fn the_same_request_has_the_same_answer_also_when_others_came_between() {
+        let world = World::new();
+        let submitted = task("a", TaskState::Submitted);
+        assert_eq!(world.create(&submitted, None), Ok(1));
+        let working = task("a", TaskState::Working);
+        assert_eq!(world.update(&working, 1), Ok(2));
+        assert_eq!(world.update(&task("a", TaskState::InputRequired), 2), Ok(3));
+        assert_eq!(world.create(&submitted, None), Ok(1));
+        assert_eq!(world.update(&working, 1), Ok(2));
+        assert_eq!(world.create(&working, None), Err(Code::AlreadyExists));
+    }
+
+    #[test]
+    fn a_session_has_one_task_that_is_worked_on() {
+        let world = World::new();
+        assert_eq!(world.create(&task("a", TaskState::Submitted), None), Ok(1));
+        assert_eq!(
+            world.create(&task("b", TaskState::Submitted), None),
+            Err(Code::Aborted)
+        );
+        assert_eq!(world.update(&task("a", TaskState::InputRequired), 1), Ok(2));
+        // A boundary that is not settled is not public yet.
+        assert_eq!(
+            world.create(&task("b", TaskState::Submitted), None),
+            Err(Code::Aborted)
+        );
+        assert_eq!(
+            world.sessions.public("a").unwrap().state(),
+            TaskState::Submitted
+        );
+        assert_eq!(world.settle("a", 2), Ok(()));
+        assert_eq!(
+            world.sessions.public("a").unwrap().state(),
+            TaskState::InputRequired
+        );
+        assert_eq!(world.create(&task("b", TaskState::Submitted), None), Ok(3));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_delivery_expires_unless_it_has_saved_something() {
+        let world = World::new();
+        let [late, early] = [0, 1].map(|_| world.sessions.dispatch(&world.session));
+        assert_eq!(
+            world.create(&task("a", TaskState::Submitted), Some(&early)),
+            Ok(1)
+        );
+        assert_eq!(world.update(&task("a", TaskState::Completed), 1), Ok(2));
+        assert_eq!(world.settle("a", 2), Ok(()));
+        tokio::time::advance(RESERVED).await;
+        let next = task("b", TaskState::Submitted);
+        assert_eq!(world.create(&next, Some(&late)), Err(Code::Aborted));
+        assert_eq!(world.create(&next, Some("unknown")), Err(Code::Aborted));
+        assert_eq!(world.create(&next, Some(&early)), Ok(3));
+        world.sessions.revoke(&early);
+        let other = task("c", TaskState::Submitted);
+        assert_eq!(world.create(&other, Some(&early)), Err(Code::Aborted));
+    }
+
+    #[test]
+    fn another_session_is_as_good_as_none() {
+        let world = World::new();
+        let request = CreateRequest::default();
+        let of = |session: &str| {
+            let task = task("a", TaskState::Submitted);
+            let outcome = world.sessions.create(session, &request, Some(&task), None);
+            outcome.map_err(|status| status.code())
+        };
+        assert_eq!(
+            of("00000000-0000-4000-8000-000000000000"),
+            Err(Code::PermissionDenied)
+        );
+        assert_eq!(of("mine"), Err(Code::InvalidArgument));
+    }
+}
