@@ -21,11 +21,13 @@
 //! }
 //! ```
 //!
-//! - [`byo`] runs an agent; [`config`] is what kagent tells it, [`caller`] who calls it.
+//! - [`byo`] runs an agent; [`config`] is what kagent tells it, [`caller`] who calls it, [`task_store`] where its tasks are.
+//! - [`memory`] outlives the process: state for each conversation, and for each pause.
 //! - [`hitl`] asks a person and takes the answer, for agents ([`hitl::pause`], [`hitl::Hitl`]) and for clients
 //!   ([`hitl::Pause`]).
 //! - [`usage`] counts tokens over the life of a task.
-//! - [`part`] and [`tool`] show tool calls as kagent's UI knows them.
+//! - [`part`] and [`tool`] show tool calls as kagent's UI knows them; [`text`] reads messages and tasks.
+//! - [`testing`] is kagent without a cluster, [`doctor`] checks any agent against its contract.
 //! - [`client`] and [`card`] activate and announce the two extensions; [`uri`] has their names.
 //!
 //! # Feature flags
@@ -33,7 +35,9 @@
 //! | feature | default | |
 //! |---|---|---|
 //! | `client` | yes | [`a2a_client`], [`client`] |
-//! | `server` | yes | [`a2a_server`], [`byo`], [`caller`], [`tool`], and the agent's side of [`hitl`] and [`usage`] |
+//! | `server` | yes | [`a2a_server`], [`byo`], [`caller`], [`memory`], [`task_store`], [`tool`], and the agent's side of [`hitl`] and [`usage`] |
+//! | `testing` | no | [`testing`]; with it `client` and `server` |
+//! | `doctor` | no | [`doctor`] and the program `byo-doctor`; with it `testing` |
 //!
 //! Payload types, [`config`] and [`uri`] need neither; a client alone pulls in no server.
 //!
@@ -49,7 +53,7 @@
 //! change in any release. The minimum supported Rust version is 1.89; raising it is a minor change.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
-    not(all(feature = "client", feature = "server")),
+    not(all(feature = "client", feature = "server", feature = "doctor")),
     allow(
         rustdoc::broken_intra_doc_links,
         reason = "the docs are those of all features"
