@@ -187,7 +187,7 @@ impl Sessions {
         })
     }
 
-    /// The tasks of a session as clients see them, in the order of their ids.
+    /// The tasks of a session as clients see them.
     pub(super) fn public_tasks(&self, session: &str) -> Vec<Arc<Task>> {
         let sessions = self.lock();
         let tasks = sessions.get(session).map(|session| session.tasks.values());

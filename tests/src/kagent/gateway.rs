@@ -371,8 +371,8 @@ async fn the_tasks_of_a_session_are_listed_in_pages() {
                 break;
             }
         }
-        sent.sort_unstable();
-        assert_eq!(listed, sent);
+        sent.reverse();
+        assert_eq!(listed, sent, "newest first");
     })
     .await;
 }

@@ -96,6 +96,31 @@ async fn a_pause_is_answered_by_a_process_that_did_not_raise_it() {
 }
 
 #[tokio::test]
+async fn the_conversation_is_known_to_a_process_that_was_not_there() {
+    within(async {
+        let kagent = Controller::start().await.unwrap();
+        kagent.run(|_| {
+            Byo::new(executor_fn(|cx, out| async move {
+                let said = cx.conversation(10).await?;
+                let said: Vec<String> = said.iter().map(Message::text).collect();
+                out.reply(format!("[{}]", said.join(", "))).await?;
+                Ok(())
+            }))
+        });
+        let client = kagent.client();
+        let first = send(&client, Message::user("one")).await.unwrap();
+        let mut replies = vec![first.text()];
+        for word in ["two", "three"] {
+            kagent.cold_boot(&first.context_id).await;
+            let message = Message::user(word).with_context_id(&first.context_id);
+            replies.push(send(&client, message).await.unwrap().text());
+        }
+        assert_eq!(replies, ["[]", "[one, []]", "[one, [], two, [one, []]]"]);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn the_session_is_read_anew_for_each_message() {
     within(async {
         let kagent = Controller::start().await.unwrap();
