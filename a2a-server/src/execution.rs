@@ -45,6 +45,7 @@ pub(crate) use policy::Settings;
 pub use policy::{
     BoundaryHook, BoundaryPolicy, Busy, ConcurrentMessages, LagPolicy, PersistPolicy, TaskScope,
 };
+pub use run::NO_RESULT;
 
 /// Cheap to clone.
 #[derive(Clone)]

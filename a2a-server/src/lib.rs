@@ -89,7 +89,8 @@ pub use bind::{CardFault, Endpoint, EndpointBuilder};
 pub use context::CallContext;
 pub use event::{Event, EventStream};
 pub use execution::{
-    BoundaryHook, BoundaryPolicy, Busy, ConcurrentMessages, LagPolicy, PersistPolicy, TaskScope,
+    BoundaryHook, BoundaryPolicy, Busy, ConcurrentMessages, LagPolicy, NO_RESULT, PersistPolicy,
+    TaskScope,
 };
 pub use executor::{
     AgentError, AgentExecutor, CancelReason, ExecutionContext, ExecutorFn, PastTasks, ReplyMode,

@@ -11,6 +11,8 @@ mod place;
 mod readiness;
 mod signal;
 mod socket;
+#[cfg(not(feature = "otel"))]
+mod telemetry;
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
@@ -25,6 +27,8 @@ use tokio::net::TcpListener;
 use crate::config::{AgentConfig, Config, Environment, RuntimeConfig};
 use crate::hitl::HitlExtension;
 use crate::task_store::{CALL_TIME, ControllerTaskStore};
+#[cfg(feature = "otel")]
+use crate::telemetry::Telemetry;
 use crate::usage::UsageExtension;
 
 pub use error::ByoError;
@@ -32,6 +36,8 @@ pub use error::ByoError;
 use place::Place;
 use readiness::Readiness;
 use socket::Reach;
+#[cfg(not(feature = "otel"))]
+use telemetry::Telemetry;
 
 /// Serves an agent until SIGTERM or Ctrl-C: the whole main.
 ///
@@ -91,18 +97,22 @@ pub struct Byo {
     address: Option<String>,
     readiness_port: Option<u16>,
     task_store_service: Option<String>,
+    telemetry: Telemetry,
 }
 
 impl Byo {
     /// An agent with the environment of this process.
     pub fn new(executor: impl AgentExecutor) -> Self {
+        let telemetry = Telemetry::new();
         Self {
-            agent: preset(Agent::builder(executor)),
+            agent: preset(Agent::builder(telemetry.around(executor)))
+                .boundary(telemetry.at_boundary(BoundaryPolicy::held())),
             environment: Environment::process(),
             local: false,
             address: None,
             readiness_port: None,
             task_store_service: None,
+            telemetry,
         }
     }
 
@@ -170,6 +180,8 @@ impl Byo {
             Some(card) => agent.card(card),
             None => agent,
         })?;
+        self.telemetry
+            .start(&self.environment, None, &agent.card().name)?;
         let address = self.address.as_deref().unwrap_or(LOCAL_ADDRESS);
         let server = agent.bind(address).await?;
         let port_behind = if address.ends_with(":0") {
@@ -182,6 +194,7 @@ impl Byo {
             name: agent.card().name.clone(),
             server,
             readiness: Readiness::bind(socket::LOOPBACK, port)?,
+            telemetry: self.telemetry,
         })
     }
 
@@ -194,13 +207,18 @@ impl Byo {
         }
         let agent = described(self.agent, config.agent)
             .name(runtime.name.replace('-', "_"))
-            .store(store)
-            .boundary(BoundaryPolicy::held().with_store_deciding())
+            .store(self.telemetry.around_store(store))
+            .boundary(
+                self.telemetry
+                    .at_boundary(BoundaryPolicy::held().with_store_deciding()),
+            )
             .change_limits(|limits| cluster_limits(limits, &runtime));
         let agent = build(match config.card {
             Some(card) => agent.card(card),
             None => agent,
         })?;
+        self.telemetry
+            .start(&self.environment, Some(&runtime), &agent.card().name)?;
         let server = match &self.address {
             Some(address) => agent.bind(address).await?,
             None => {
@@ -218,6 +236,7 @@ impl Byo {
             name: agent.card().name.clone(),
             server,
             readiness: Readiness::bind(socket::ANYWHERE, port)?,
+            telemetry: self.telemetry,
         })
     }
 
@@ -229,6 +248,7 @@ impl Byo {
     pub async fn serve(self) -> Result<(), ByoError> {
         let stop = signal::Stop::listen()?;
         let server = self.bind().await?;
+        server.telemetry.install();
         banner::print(&server.banner());
         stop.received().await;
         server.shutdown().await;
@@ -269,6 +289,7 @@ pub struct ByoServer {
     name: String,
     server: Server,
     readiness: Readiness,
+    telemetry: Telemetry,
 }
 
 impl ByoServer {
@@ -300,7 +321,7 @@ impl ByoServer {
     }
 
     /// Stops: health says NOT_SERVING, no call is taken any more, executors are asked to stop and have the grace for
-    /// it, open streams end; readiness goes last.
+    /// it, open streams end; readiness goes then, and telemetry is sent last.
     ///
     /// # Cancel safety
     ///
@@ -308,6 +329,7 @@ impl ByoServer {
     pub async fn shutdown(&self) {
         self.server.shutdown().await;
         self.readiness.stop().await;
+        self.telemetry.shut_down().await;
     }
 }
 

@@ -18,19 +18,27 @@ use crate::uri::header;
 pub struct Caller {
     headers: HeaderMap,
     context_id: String,
+    #[cfg(feature = "otel")]
+    invocation: Option<std::sync::Arc<crate::telemetry::Invocation>>,
 }
 
 impl Caller {
     /// The caller of the message that is being worked on.
     #[must_use]
     pub fn of(cx: &ExecutionContext) -> Self {
-        Self::new(cx.headers().clone(), cx.context_id())
+        Self {
+            #[cfg(feature = "otel")]
+            invocation: crate::telemetry::Invocation::of(cx),
+            ..Self::new(cx.headers().clone(), cx.context_id())
+        }
     }
 
     fn new(headers: HeaderMap, context_id: impl Into<String>) -> Self {
         Self {
             headers,
             context_id: context_id.into(),
+            #[cfg(feature = "otel")]
+            invocation: None,
         }
     }
 
@@ -87,6 +95,10 @@ impl Caller {
             .chain(policy.allowed.iter().map(HeaderName::as_str));
         for name in passed.filter(|name| *name != AUTHORIZATION) {
             self.pass(name, &mut outgoing);
+        }
+        #[cfg(feature = "otel")]
+        if let Some(invocation) = &self.invocation {
+            invocation.inject(&mut outgoing);
         }
         if policy.token {
             self.pass(AUTHORIZATION.as_str(), &mut outgoing);
@@ -159,7 +171,7 @@ impl fmt::Debug for Caller {
 
 /// What of a caller is passed on.
 ///
-/// The trace always is. The credential never is unless [`with_token`](Self::with_token) says so, not even as one of
+/// The trace always is, with the current span in place of the caller's where spans are made. The credential never is unless [`with_token`](Self::with_token) says so, not even as one of
 /// the allowed headers.
 #[derive(Clone, Debug, Default)]
 pub struct HeaderPolicy {

@@ -38,6 +38,7 @@
 //! | `server` | yes | [`a2a_server`], [`byo`], [`caller`], [`memory`], [`task_store`], [`tool`], and the agent's side of [`hitl`] and [`usage`] |
 //! | `testing` | no | [`testing`]; with it `client` and `server` |
 //! | `doctor` | no | [`doctor`] and the program `byo-doctor`; with it `testing` |
+//! | `otel` | no | [`telemetry`]: traces, metrics and logs of a byo agent over OTLP |
 //!
 //! Payload types, [`config`] and [`uri`] need neither; a client alone pulls in no server.
 //!
@@ -77,6 +78,9 @@ pub mod memory;
 pub mod part;
 #[cfg(feature = "server")]
 pub mod task_store;
+#[cfg(feature = "otel")]
+#[cfg_attr(docsrs, doc(cfg(feature = "otel")))]
+pub mod telemetry;
 #[cfg(feature = "testing")]
 #[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
 pub mod testing;

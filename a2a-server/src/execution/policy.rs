@@ -8,6 +8,7 @@ use a2a_proto::v1::Task;
 use async_trait::async_trait;
 
 use super::Window;
+use crate::executor::ExecutionContext;
 use crate::limits::Limits;
 use crate::observe::Watch;
 
@@ -145,6 +146,12 @@ impl fmt::Debug for BoundaryPolicy {
 pub trait BoundaryHook: Send + Sync + 'static {
     /// The task is stored in this state and not yet settled.
     async fn before_settle(&self, task: &Task);
+
+    /// An executor has returned or been dropped, and what follows from it is done: where its task is at a boundary,
+    /// that has been published. Called in the middle of the work, it must not wait.
+    fn execution_ended(&self, cx: &ExecutionContext) {
+        let _ = cx;
+    }
 }
 
 /// All that the engine is told by its builder.

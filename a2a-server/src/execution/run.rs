@@ -53,6 +53,11 @@ impl Engine {
                 observed.left_in(task.state());
             }
             drop(observed);
+            if let Some(hook) = &self.0.settings.boundary.hook
+                && catch_now(|| hook.execution_ended(&cx)).is_err()
+            {
+                tracing::error!(a2a.task.id = cx.task_id(), "the boundary hook panicked");
+            }
             match next {
                 Next::Nothing => break,
                 Next::Run(next_id, next_cx, next_signals) => {
@@ -296,7 +301,7 @@ fn last_event(
         (None, End::Dropped(_)) => None,
         (None, End::Returned(Ok(()))) if waiting || current == TaskState::AuthRequired => None,
         (None, End::Returned(Ok(()))) if spoke => plain(TaskState::Completed, None),
-        (None, End::Returned(Ok(()))) => plain(failed, Some("agent ended without a result")),
+        (None, End::Returned(Ok(()))) => plain(failed, Some(NO_RESULT)),
     }
 }
 
@@ -340,6 +345,9 @@ fn log_end(entry: &EntryRef, end: &End) {
         }
     }
 }
+
+/// What the status of a task says whose executor ended without a result.
+pub const NO_RESULT: &str = "agent ended without a result";
 
 /// The bytes of the text with which a task fails.
 const LONGEST_REASON: usize = 8 * 1024;

@@ -86,6 +86,10 @@ pub enum ByoError {
     /// The client of the controller can't be made.
     #[error("the client of the controller's task store can't be made")]
     TaskStore(#[from] ControllerError),
+    /// Telemetry can't be set up.
+    #[cfg(feature = "otel")]
+    #[error("telemetry can't be set up")]
+    Telemetry(#[from] crate::telemetry::TelemetryError),
     /// There is a runtime already.
     #[error(
         "`run` makes a runtime of its own; inside of one, call `Byo::new(executor).serve().await`"
