@@ -245,10 +245,10 @@ impl Byo {
     /// # Errors
     ///
     /// When the agent can't start; the text says what to do.
-    pub async fn serve(self) -> Result<(), ByoError> {
+    pub async fn serve(mut self) -> Result<(), ByoError> {
+        self.telemetry = self.telemetry.globally();
         let stop = signal::Stop::listen()?;
         let server = self.bind().await?;
-        server.telemetry.install();
         banner::print(&server.banner());
         stop.received().await;
         server.shutdown().await;

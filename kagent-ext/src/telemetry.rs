@@ -40,6 +40,7 @@
 
 mod attribute;
 mod calls;
+mod clock;
 mod export;
 mod flush;
 mod ids;
@@ -93,6 +94,8 @@ pub enum TelemetryError {
 pub(crate) struct Telemetry {
     running: Arc<OnceLock<Arc<Running>>>,
     flush_time: Duration,
+    /// It is that of the whole process.
+    is_global: bool,
 }
 
 impl Telemetry {
@@ -100,6 +103,7 @@ impl Telemetry {
         Self {
             running: Arc::default(),
             flush_time: FLUSH_TIME,
+            is_global: false,
         }
     }
 
@@ -142,23 +146,19 @@ impl Telemetry {
         };
         let settings = Settings::read(environment, runtime, &identity)?;
         let running = Running::start(settings, identity, &Handle::current(), self.flush_time);
+        if self.is_global {
+            running.install();
+        }
         // A second start changes nothing.
         let _ = self.running.set(Arc::new(running));
         Ok(())
     }
 
-    /// Makes this the telemetry of the process: its log, and the providers for libraries that ask for the global ones.
-    pub(crate) fn install(&self) {
-        let Some(running) = self.running.get() else {
-            return;
-        };
-        log::install(running);
-        if let Some(traces) = &running.providers().traces {
-            opentelemetry::global::set_tracer_provider(traces.clone());
-        }
-        if let Some(metrics) = &running.providers().metrics {
-            opentelemetry::global::set_meter_provider(metrics.clone());
-        }
+    /// Makes this the telemetry of the process once it starts: its log, and the providers for libraries that ask for the
+    /// global ones.
+    pub(crate) fn globally(mut self) -> Self {
+        self.is_global = true;
+        self
     }
 
     /// Ends what is open, sends what is left, and closes connections; takes at most 3 seconds.
@@ -207,16 +207,10 @@ struct Traced<E> {
 
 impl<E: AgentExecutor> AgentExecutor for Traced<E> {
     async fn execute(&self, mut cx: ExecutionContext, out: EventSink) -> Result<(), AgentError> {
-        let Some(running) = self.telemetry.running() else {
+        let running = self.telemetry.running();
+        let Some(running) = running.filter(|_| is_send(cx.call().method())) else {
             return self.executor.execute(cx, out).await;
         };
-        let is_send = matches!(
-            cx.call().method(),
-            Method::SendMessage | Method::SendStreamingMessage
-        );
-        if !is_send {
-            return self.executor.execute(cx, out).await;
-        }
         let invocation = running.begin(&cx);
         cx.extensions_mut().insert(Arc::clone(&invocation));
         let context = invocation.context().clone();
@@ -254,6 +248,10 @@ impl Drop for Adopted {
                 false => Outcome::Dropped,
             }));
     }
+}
+
+fn is_send(method: Method) -> bool {
+    matches!(method, Method::SendMessage | Method::SendStreamingMessage)
 }
 
 /// How long a flush holds up a boundary (kagent contract 8).

@@ -11,7 +11,7 @@ use a2a_server::{
     Extension, Limits, PersistPolicy, executor_fn,
 };
 use async_trait::async_trait;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Notify, Semaphore, mpsc};
 
 use crate::harness::*;
 
@@ -259,6 +259,39 @@ async fn a_settle_that_fails_for_good() {
         assert_state(&peer.run(ask("more")).await.unwrap(), TaskState::Completed);
     })
     .await;
+}
+
+struct Ends(mpsc::Sender<String>);
+
+#[async_trait]
+impl BoundaryHook for Ends {
+    async fn before_settle(&self, _: &Task) {}
+
+    fn execution_ended(&self, cx: &ExecutionContext) {
+        self.0.try_send(cx.message().text()).unwrap();
+    }
+}
+
+for_each_binding! {
+    async fn the_hook_is_told_of_every_end_with_or_without_a_boundary(via: Via) {
+        let store = GatedStore::new();
+        let (ends, mut ended) = mpsc::channel(8);
+        let executor = executor_fn(|cx: ExecutionContext, out: EventSink| async move {
+            assert_ne!(cx.message().text(), "panic", "scripted");
+            Ok(out.reply("done").await?)
+        });
+        let agent = Agent::builder(executor)
+            .store(store.clone())
+            .boundary(BoundaryPolicy::held().with_hook(Arc::new(Ends(ends))));
+        let peer = via.serve(agent).await;
+        for text in ["reply", "panic"] {
+            peer.run(ask(text)).await.unwrap();
+            assert_eq!(ended.recv().await.unwrap(), text);
+        }
+        store.next(Point::Update, Fault::Fail);
+        peer.run(ask("lost")).await.unwrap_err();
+        assert_eq!(ended.recv().await.unwrap(), "lost");
+    }
 }
 
 struct Panics;

@@ -40,7 +40,9 @@ impl Telemetry {
         Ok(())
     }
 
-    pub(super) fn install(self) {}
+    pub(super) fn globally(self) -> Self {
+        self
+    }
 
     pub(super) async fn shut_down(self) {}
 }

@@ -1,9 +1,9 @@
-//! Exporters that are made at their first export: until then no connection is opened and no file is read, so that a
-//! snapshot of a fresh process holds neither.
+//! Exporters that are made when they are needed, and let go of at each boundary: no snapshot of the process holds a
+//! connection, and none of a fresh one a file that was read.
 
 use std::fmt;
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -25,14 +25,19 @@ use tonic::transport::{Channel, ClientTlsConfig, Endpoint};
 
 use super::settings::{Authorities, Collector, Protocol};
 
-/// One of the exporters, to be made when it is first needed. One that can't be made is tried again with the next
-/// export: a file may come later than the process.
+/// One of the exporters, to be made when it is needed. One that can't be made is tried again with the next export: a
+/// file may come later than the process.
 pub(super) struct Deferred<E> {
     collector: Collector,
     runtime: Handle,
     resource: Option<Resource>,
-    made: OnceLock<E>,
+    made: Made<E>,
 }
+
+type Made<E> = Arc<Mutex<Option<Arc<E>>>>;
+
+/// Lets go of an exporter and its connection.
+pub(super) type LetGo = Arc<dyn Fn() + Send + Sync>;
 
 /// What differs from signal to signal.
 pub(super) trait Exporter: Sized {
@@ -44,20 +49,25 @@ pub(super) trait Exporter: Sized {
     fn describe(&mut self, resource: &Resource);
 }
 
-impl<E: Exporter> Deferred<E> {
+impl<E: Exporter + Send + Sync + 'static> Deferred<E> {
     /// An exporter whose work is done in that runtime: exports begin on threads outside of any.
-    pub(super) fn new(collector: Collector, runtime: Handle) -> Self {
-        Self {
+    pub(super) fn new(collector: Collector, runtime: Handle) -> (Self, LetGo) {
+        let made = Made::<E>::default();
+        let kept = Arc::clone(&made);
+        let exporter = Self {
             collector,
             runtime,
             resource: None,
-            made: OnceLock::new(),
-        }
+            made,
+        };
+        let let_go = move || drop(kept.lock().unwrap_or_else(PoisonError::into_inner).take());
+        (exporter, Arc::new(let_go))
     }
 
-    fn exporter(&self) -> Result<&E, OTelSdkError> {
-        if let Some(made) = self.made.get() {
-            return Ok(made);
+    fn exporter(&self) -> Result<Arc<E>, OTelSdkError> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(made) = &*made {
+            return Ok(Arc::clone(made));
         }
         let _inside = self.runtime.enter();
         let mut exporter = self
@@ -66,7 +76,7 @@ impl<E: Exporter> Deferred<E> {
         if let Some(resource) = &self.resource {
             exporter.describe(resource);
         }
-        Ok(self.made.get_or_init(|| exporter))
+        Ok(Arc::clone(made.insert(Arc::new(exporter))))
     }
 
     fn make(&self) -> Result<E, Box<dyn std::error::Error>> {

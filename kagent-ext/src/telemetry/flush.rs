@@ -4,6 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use opentelemetry_sdk::logs::SdkLoggerProvider;
+use opentelemetry_sdk::metrics::SdkMeterProvider;
+use opentelemetry_sdk::trace::SdkTracerProvider;
 use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
 
 use super::running::Providers;
@@ -90,28 +93,43 @@ impl Flusher {
 }
 
 impl Providers {
-    /// In the order in which one may tell of another. A failure is logged where it happens.
+    /// All signals side by side: one collector that hangs takes nothing from the others.
     fn flush(&self) {
-        if let Some(logs) = &self.logs {
-            let _ = logs.force_flush();
-        }
-        if let Some(traces) = &self.traces {
-            let _ = traces.force_flush();
-        }
-        if let Some(metrics) = &self.metrics {
-            let _ = metrics.force_flush();
-        }
+        self.each(
+            |traces| drop(traces.force_flush()),
+            |metrics| drop(metrics.force_flush()),
+            |logs| drop(logs.force_flush()),
+        );
     }
 
     fn shut_down(&self) {
-        if let Some(logs) = &self.logs {
-            let _ = logs.shutdown();
-        }
-        if let Some(traces) = &self.traces {
-            let _ = traces.shutdown();
-        }
-        if let Some(metrics) = &self.metrics {
-            let _ = metrics.shutdown();
+        self.each(
+            |traces| drop(traces.shutdown()),
+            |metrics| drop(metrics.shutdown()),
+            |logs| drop(logs.shutdown()),
+        );
+    }
+
+    /// A failure is logged where it happens. Afterwards no connection is left that a snapshot would hold.
+    fn each(
+        &self,
+        traces: impl FnOnce(&SdkTracerProvider) + Send,
+        metrics: impl FnOnce(&SdkMeterProvider) + Send,
+        logs: impl FnOnce(&SdkLoggerProvider) + Send,
+    ) {
+        std::thread::scope(|scope| {
+            if let Some(provider) = &self.traces {
+                scope.spawn(|| traces(provider));
+            }
+            if let Some(provider) = &self.metrics {
+                scope.spawn(|| metrics(provider));
+            }
+            if let Some(provider) = &self.logs {
+                scope.spawn(|| logs(provider));
+            }
+        });
+        for let_go in &self.let_go {
+            let_go();
         }
     }
 }

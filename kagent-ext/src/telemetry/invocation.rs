@@ -10,9 +10,7 @@ use a2a_proto::ErrorCode;
 use a2a_proto::v1::TaskState;
 use a2a_server::{AgentError, CancelReason, ExecutionContext};
 use http::HeaderMap;
-use opentelemetry::trace::{
-    Link, SpanBuilder, SpanContext, SpanKind, Status, TraceContextExt as _,
-};
+use opentelemetry::trace::{Link, SpanBuilder, SpanContext, Status, TraceContextExt as _};
 use opentelemetry::{Context, KeyValue};
 
 use super::attribute as name;
@@ -118,17 +116,9 @@ impl Invocation {
         let parent = parent.with_value(InvocationIds(ids));
         let is_resumed = cx.task().is_some_and(|task| task.state().is_interrupted());
         let segment = if is_resumed { "resumed" } else { "initial" };
-        let identity = running.identity();
-        let attributes = vec![
-            KeyValue::new(name::OPERATION, "invoke_agent"),
-            KeyValue::new(name::METHOD, cx.call().method().name()),
-            KeyValue::new(name::AGENT_NAME, identity.name.clone()),
-            KeyValue::new(name::AGENT_ID, identity.id()),
-            KeyValue::new(name::SEGMENT, segment),
-        ];
-        let mut span = SpanBuilder::from_name(format!("invoke_agent {}", identity.name))
-            .with_kind(SpanKind::Internal)
-            .with_attributes(attributes);
+        let mut attributes = running.invoked(cx.call());
+        attributes.push(KeyValue::new(name::SEGMENT, segment));
+        let mut span = running.invocation_span(attributes);
         let origin = running.take_origin(cx.task_id());
         if let Some(origin) = origin.filter(|_| is_resumed) {
             let relationship = KeyValue::new(name::RELATIONSHIP, "resume_origin");

@@ -18,8 +18,8 @@ use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::layer::{Context as LayerContext, Layer, SubscriberExt as _};
 use tracing_subscriber::registry::Registry;
 
-use super::attribute;
 use super::running::Running;
+use super::{attribute, clock};
 
 /// Makes this the log of the process, unless it has one.
 pub(super) fn install(running: &Running) {
@@ -55,7 +55,7 @@ struct JsonLines {
 
 impl<S: Subscriber> Layer<S> for JsonLines {
     fn on_event(&self, event: &Event<'_>, _: LayerContext<'_, S>) {
-        let mut line = Value::Object(line(event, now(), &current_span())).to_string();
+        let mut line = Value::Object(line(event, clock::now(), &current_span())).to_string();
         line.push('\n');
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         // There is nowhere to say that the log can't be written.
@@ -80,7 +80,7 @@ impl<S: Subscriber> Layer<S> for Records {
         }
         let fields = Fields::of(event);
         let mut record = self.logger.create_log_record();
-        record.set_timestamp(now());
+        record.set_timestamp(clock::now());
         record.set_severity_number(severity(metadata.level()));
         record.set_severity_text(metadata.level().as_str());
         record.set_target(metadata.target());
@@ -117,14 +117,6 @@ fn line(event: &Event<'_>, time: SystemTime, span: &SpanContext) -> Map<String, 
         line.entry(name).or_insert(value);
     }
     line
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "events have no time of their own"
-)]
-fn now() -> SystemTime {
-    SystemTime::now()
 }
 
 fn current_span() -> SpanContext {

@@ -3,18 +3,19 @@
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use a2a_proto::v1::Task;
-use a2a_server::{ExecutionContext, NO_RESULT};
+use a2a_server::{CallContext, ExecutionContext, NO_RESULT};
 use http::HeaderMap;
 use opentelemetry::metrics::MeterProvider as _;
 use opentelemetry::propagation::TextMapPropagator as _;
 use opentelemetry::trace::{
-    SpanBuilder, SpanContext, TraceContextExt as _, Tracer as _, TracerProvider as _,
+    SpanBuilder, SpanContext, SpanKind, TraceContextExt as _, Tracer as _, TracerProvider as _,
 };
 use opentelemetry::{Context, KeyValue};
 use opentelemetry_http::{HeaderExtractor, HeaderInjector};
+use opentelemetry_otlp::{LogExporter, MetricExporter, SpanExporter};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::logs::SdkLoggerProvider;
 use opentelemetry_sdk::metrics::SdkMeterProvider;
@@ -24,13 +25,13 @@ use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
 use tokio::runtime::Handle;
 use tracing_subscriber::filter::LevelFilter;
 
-use super::attribute;
-use super::export::Deferred;
+use super::export::{Deferred, Exporter, LetGo};
 use super::flush::Flusher;
 use super::ids::{FreshIds, IdsOnSpans};
 use super::invocation::{ErrorType, Invocation};
 use super::metrics::{Instruments, exponential};
-use super::settings::{Identity, Propagation, Settings};
+use super::settings::{Collector, Identity, Propagation, Settings};
+use super::{attribute, log};
 
 pub(crate) struct Running {
     identity: Identity,
@@ -47,11 +48,12 @@ pub(crate) struct Running {
 }
 
 /// Whatever exports; nothing where no collector is named.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(super) struct Providers {
     pub(super) traces: Option<SdkTracerProvider>,
     pub(super) metrics: Option<SdkMeterProvider>,
     pub(super) logs: Option<SdkLoggerProvider>,
+    pub(super) let_go: Vec<LetGo>,
 }
 
 impl Running {
@@ -80,8 +82,15 @@ impl Running {
         }
     }
 
-    pub(super) fn identity(&self) -> &Identity {
-        &self.identity
+    /// Makes this what the process logs and records with.
+    pub(super) fn install(&self) {
+        log::install(self);
+        if let Some(traces) = &self.providers().traces {
+            opentelemetry::global::set_tracer_provider(traces.clone());
+        }
+        if let Some(metrics) = &self.providers().metrics {
+            opentelemetry::global::set_meter_provider(metrics.clone());
+        }
     }
 
     pub(super) fn captures_content(&self) -> bool {
@@ -155,6 +164,36 @@ impl Running {
         lock(&self.live).get(task_id).cloned()
     }
 
+    /// A message came that nobody works on: its caller left before there was anything to work on.
+    pub(super) fn abandoned(&self, call: &CallContext, task_id: &str, came: SystemTime) {
+        let parent = self.caller_context(call.headers());
+        let mut attributes = self.invoked(call);
+        attributes.push(KeyValue::new(attribute::TASK_ID, task_id.to_owned()));
+        attributes.push(KeyValue::new(attribute::DISPOSITION, "abandoned"));
+        let span = self.invocation_span(attributes).with_start_time(came);
+        if self.traces() {
+            self.span(span, &parent).span().end();
+        }
+        self.flusher.flush_soon();
+    }
+
+    /// The span of an invocation.
+    pub(super) fn invocation_span(&self, attributes: Vec<KeyValue>) -> SpanBuilder {
+        SpanBuilder::from_name(format!("invoke_agent {}", self.identity.name))
+            .with_kind(SpanKind::Internal)
+            .with_attributes(attributes)
+    }
+
+    /// What every invocation says.
+    pub(super) fn invoked(&self, call: &CallContext) -> Vec<KeyValue> {
+        vec![
+            KeyValue::new(attribute::OPERATION, "invoke_agent"),
+            KeyValue::new(attribute::METHOD, call.method().name()),
+            KeyValue::new(attribute::AGENT_NAME, self.identity.name.clone()),
+            KeyValue::new(attribute::AGENT_ID, self.identity.id()),
+        ]
+    }
+
     /// The task is at a boundary: its invocation is over.
     pub(super) fn at_boundary(&self, task: &Task) {
         let Some(invocation) = lock(&self.live).remove(&task.id) else {
@@ -215,49 +254,65 @@ impl fmt::Debug for Running {
     }
 }
 
+impl fmt::Debug for Providers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Providers")
+            .field("traces", &self.traces.is_some())
+            .field("metrics", &self.metrics.is_some())
+            .field("logs", &self.logs.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
 impl Providers {
     fn new(settings: &Settings, runtime: &Handle) -> Self {
         let resource = resource(settings);
+        let mut let_go = Vec::new();
         let traces = settings.traces.as_ref().map(|collector| {
+            let exporter = made::<SpanExporter>(collector, runtime, &mut let_go);
             SdkTracerProvider::builder()
                 .with_resource(resource.clone())
                 .with_id_generator(FreshIds)
                 .with_span_processor(IdsOnSpans)
-                .with_batch_exporter(Deferred::<opentelemetry_otlp::SpanExporter>::new(
-                    collector.clone(),
-                    runtime.clone(),
-                ))
+                .with_batch_exporter(exporter)
                 .build()
         });
         let metrics = settings.metrics.as_ref().map(|collector| {
+            let exporter = made::<MetricExporter>(collector, runtime, &mut let_go);
             SdkMeterProvider::builder()
                 .with_resource(resource.clone())
                 .with_view(exponential)
-                .with_periodic_exporter(Deferred::<opentelemetry_otlp::MetricExporter>::new(
-                    collector.clone(),
-                    runtime.clone(),
-                ))
+                .with_periodic_exporter(exporter)
                 .build()
         });
         let logs = settings.logs.as_ref().map(|collector| {
+            let exporter = made::<LogExporter>(collector, runtime, &mut let_go);
             SdkLoggerProvider::builder()
                 .with_resource(resource.clone())
-                .with_batch_exporter(Deferred::<opentelemetry_otlp::LogExporter>::new(
-                    collector.clone(),
-                    runtime.clone(),
-                ))
+                .with_batch_exporter(exporter)
                 .build()
         });
         Self {
             traces,
             metrics,
             logs,
+            let_go,
         }
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.traces.is_none() && self.metrics.is_none() && self.logs.is_none()
     }
+}
+
+fn made<E: Exporter + Send + Sync + 'static>(
+    collector: &Collector,
+    runtime: &Handle,
+    let_go: &mut Vec<LetGo>,
+) -> Deferred<E> {
+    let (exporter, lets_go) = Deferred::new(collector.clone(), runtime.clone());
+    let_go.push(lets_go);
+    exporter
 }
 
 /// No id of this process: it may have been restored from a snapshot that others came from as well.

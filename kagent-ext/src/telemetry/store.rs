@@ -1,14 +1,17 @@
 //! A task store with a span around each save of an execution.
 
+use std::time::SystemTime;
+
 use a2a_proto::v1::{ListTasksRequest, ListTasksResponse, Task};
 use a2a_server::store::{Abandoned, LiveTasks, StoredTask, TaskVersion, TaskWrite};
 use a2a_server::{CallContext, StoreError, TaskStore, async_trait};
 use opentelemetry::trace::{SpanBuilder, SpanKind, Status, TraceContextExt as _};
 use opentelemetry::{Context, KeyValue};
 
-use super::Telemetry;
 use super::attribute::ERROR_TYPE;
 use super::invocation::ErrorType;
+use super::running::Running;
+use super::{Telemetry, clock, is_send};
 
 /// What is stored before an execution, or after its invocation has ended, has no span.
 pub(super) struct Traced<S> {
@@ -52,7 +55,10 @@ impl<S: TaskStore> TaskStore for Traced<S> {
     }
 
     async fn get(&self, cx: &CallContext, id: &str) -> Result<Option<StoredTask>, StoreError> {
-        self.store.get(cx, id).await
+        let mut reading = Reading::begin(&self.telemetry, cx, id);
+        let outcome = self.store.get(cx, id).await;
+        reading.is_over();
+        outcome
     }
 
     async fn list(
@@ -86,6 +92,46 @@ impl<S: TaskStore> TaskStore for Traced<S> {
 
     fn is_immediate(&self) -> bool {
         self.store.is_immediate()
+    }
+}
+
+/// The task that a message is for is being read. Until it has been, nothing is begun: a caller who leaves now abandons
+/// the message, and afterwards the engine goes on without a caller.
+struct Reading<'a>(Option<Pending<'a>>);
+
+struct Pending<'a> {
+    running: &'a Running,
+    call: &'a CallContext,
+    task_id: &'a str,
+    came: SystemTime,
+}
+
+impl<'a> Reading<'a> {
+    fn begin(telemetry: &'a Telemetry, call: &'a CallContext, task_id: &'a str) -> Self {
+        let running = telemetry.running().filter(|running| {
+            // An executor may read its own task.
+            is_send(call.method()) && running.live(task_id).is_none()
+        });
+        Self(running.map(|running| Pending {
+            running,
+            call,
+            task_id,
+            came: clock::now(),
+        }))
+    }
+
+    fn is_over(&mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        if let Some(pending) = self.0.take() {
+            pending
+                .running
+                .abandoned(pending.call, pending.task_id, pending.came);
+        }
     }
 }
 

@@ -32,7 +32,7 @@ impl Peer {
     async fn start(executor: impl AgentExecutor) -> Self {
         Self::start_with(
             executor,
-            Collector::grpc().await,
+            Collector::start().await,
             |environment, endpoint| environment.with_var("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint),
         )
         .await

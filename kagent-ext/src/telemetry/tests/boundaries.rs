@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use a2a_client::{Binding, Client};
 use a2a_proto::v1::{Message, TaskState};
-use a2a_server::testing::loopback;
+use a2a_server::testing::{Signal, loopback};
 use a2a_server::{Agent, BoundaryPolicy, executor_fn};
 use futures::FutureExt as _;
 use tonic::Code;
@@ -56,7 +56,7 @@ async fn everything_is_flushed_before_the_task_is_settled_and_anybody_sees_its_e
 #[tokio::test]
 async fn a_flush_that_hangs_is_given_up_and_the_task_is_settled() {
     within(async {
-        let collector = Collector::grpc().await;
+        let collector = Collector::start().await;
         collector.hold();
         let telemetry = Telemetry::new().with_flush_time(Duration::from_millis(50));
         let environment =
@@ -83,7 +83,7 @@ async fn a_flush_that_hangs_is_given_up_and_the_task_is_settled() {
 #[tokio::test]
 async fn a_collector_that_is_not_there_changes_nothing() {
     within(async {
-        let collector = Collector::grpc().await;
+        let collector = Collector::start().await;
         let peer = Peer::start_with(
             executor_fn(|_, out| async move {
                 out.reply("done").await?;
@@ -120,8 +120,7 @@ async fn a_save_that_fails_ends_the_invocation() {
         );
         let client = peer.client();
         client.send_message(peer.message("go")).await.unwrap_err();
-        peer.server.shutdown().await;
-        let span = peer.collector.span(INVOCATION);
+        let span = peer.collector.until_span(INVOCATION).await;
         let says = attributes(&span.attributes);
         assert_eq!(says["error.type"], "persistence_failure");
         let status = span.status.unwrap();
@@ -158,6 +157,42 @@ async fn an_agent_that_stops_sends_what_is_open_last() {
         let says = attributes(&span.attributes);
         assert_eq!(says["kagent.invocation.disposition"], "interrupted");
         let _ = sent.await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_caller_that_leaves_before_anything_is_begun_abandons_its_message() {
+    within(async {
+        let peer = Peer::start(executor_fn(|_, out: a2a_server::EventSink| async move {
+            out.input_required("which one?").await?;
+            Ok(())
+        }))
+        .await;
+        let task = peer.send("go").await;
+        let before = peer.collector.spans().len();
+        let held = Signal::new();
+        peer.kagent
+            .fail(StoreMethod::Get, StoreFault::Held(held.clone()));
+        let answer = Message {
+            task_id: task.id.clone(),
+            ..peer.message("the second")
+        };
+        let client = peer.client();
+        let sent = tokio::spawn(async move { client.send_message(answer).await });
+        held.reached().await;
+        let exports = peer.collector.exports();
+        sent.abort();
+        peer.collector.come(exports + 1).await;
+        let spans = peer.collector.spans();
+        let [left] = &spans[before..] else {
+            panic!("{spans:?}");
+        };
+        assert_eq!(left.name, INVOCATION);
+        let says = attributes(&left.attributes);
+        assert_eq!(says["kagent.invocation.disposition"], "abandoned");
+        assert_eq!(says["a2a.task.id"], task.id);
+        assert_eq!(says["a2a.method"], "SendMessage");
     })
     .await;
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use axum::extract::State;
@@ -35,7 +36,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tonic::codec::CompressionEncoding;
-use tonic::transport::server::TcpIncoming;
+use tonic::service::Routes;
 use tonic::transport::{Identity, Server, ServerTlsConfig};
 use tonic::{Request, Response, Status};
 
@@ -54,40 +55,24 @@ struct Kept {
     metrics: Mutex<Vec<ExportMetricsServiceRequest>>,
     logs: Mutex<Vec<ExportLogsServiceRequest>>,
     encodings: Mutex<Vec<String>>,
+    connections: AtomicUsize,
     /// How many exports of spans have come, answered or not.
     come: watch::Sender<usize>,
     open: watch::Sender<bool>,
 }
 
 impl Collector {
-    pub(super) async fn grpc() -> Self {
-        Self::grpc_with("http", Server::builder()).await
+    /// Takes gRPC and HTTP on one port.
+    pub(super) async fn start() -> Self {
+        Self::serve("http", Server::builder()).await
     }
 
-    pub(super) async fn grpc_tls(certificate: &str, key: &str) -> Self {
+    pub(super) async fn start_tls(certificate: &str, key: &str) -> Self {
         let tls = ServerTlsConfig::new().identity(Identity::from_pem(certificate, key));
-        Self::grpc_with("https", Server::builder().tls_config(tls).unwrap()).await
+        Self::serve("https", Server::builder().tls_config(tls).unwrap()).await
     }
 
-    async fn grpc_with(scheme: &'static str, mut server: Server) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let addr = listener.local_addr().unwrap();
-        let kept = Kept::new();
-        let gzip = CompressionEncoding::Gzip;
-        let router = server
-            .add_service(TraceServiceServer::from_arc(Arc::clone(&kept)).accept_compressed(gzip))
-            .add_service(MetricsServiceServer::from_arc(Arc::clone(&kept)).accept_compressed(gzip))
-            .add_service(LogsServiceServer::from_arc(Arc::clone(&kept)).accept_compressed(gzip));
-        let serving = tokio::spawn(router.serve_with_incoming(TcpIncoming::from(listener)));
-        Self {
-            scheme,
-            addr,
-            kept,
-            server: serving.abort_handle(),
-        }
-    }
-
-    pub(super) async fn http() -> Self {
+    async fn serve(scheme: &'static str, server: Server) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let addr = listener.local_addr().unwrap();
         let kept = Kept::new();
@@ -96,9 +81,25 @@ impl Collector {
             .route("/v1/metrics", post(take_metrics))
             .route("/v1/logs", post(take_logs))
             .with_state(Arc::clone(&kept));
-        let serving = tokio::spawn(async move { axum::serve(listener, router).await });
+        let gzip = CompressionEncoding::Gzip;
+        let routes = Routes::from(router)
+            .add_service(TraceServiceServer::from_arc(Arc::clone(&kept)).accept_compressed(gzip))
+            .add_service(MetricsServiceServer::from_arc(Arc::clone(&kept)).accept_compressed(gzip))
+            .add_service(LogsServiceServer::from_arc(Arc::clone(&kept)).accept_compressed(gzip));
+        let accepted = Arc::clone(&kept);
+        let incoming = futures::stream::unfold(listener, move |listener| {
+            let accepted = Arc::clone(&accepted);
+            async move {
+                let connection = listener.accept().await.map(|(connection, _)| connection);
+                accepted.connections.fetch_add(1, Ordering::Relaxed);
+                Some((connection, listener))
+            }
+        });
+        let mut server = server.accept_http1(true);
+        let serving = server.add_routes(routes).serve_with_incoming(incoming);
+        let serving = tokio::spawn(serving);
         Self {
-            scheme: "http",
+            scheme,
             addr,
             kept,
             server: serving.abort_handle(),
@@ -122,6 +123,14 @@ impl Collector {
     pub(super) async fn come(&self, count: usize) {
         let mut come = self.kept.come.subscribe();
         come.wait_for(|come| *come >= count).await.unwrap();
+    }
+
+    /// Waits for a span with this name.
+    pub(super) async fn until_span(&self, name: &str) -> Span {
+        let mut come = self.kept.come.subscribe();
+        let has_come = |_: &usize| self.spans().iter().any(|span| span.name == name);
+        come.wait_for(has_come).await.unwrap();
+        self.span(name)
     }
 
     pub(super) fn exports(&self) -> usize {
@@ -195,6 +204,11 @@ impl Collector {
         scopes.flat_map(|scope| scope.log_records).collect()
     }
 
+    /// How many connections were made.
+    pub(super) fn connections(&self) -> usize {
+        self.kept.connections.load(Ordering::Relaxed)
+    }
+
     /// The encodings of the exports.
     pub(super) fn encodings(&self) -> Vec<String> {
         self.kept.encodings.lock().unwrap().clone()
@@ -214,6 +228,7 @@ impl Kept {
             metrics: Mutex::default(),
             logs: Mutex::default(),
             encodings: Mutex::default(),
+            connections: AtomicUsize::new(0),
             come: watch::Sender::new(0),
             open: watch::Sender::new(true),
         })

@@ -32,7 +32,7 @@ async fn nothing_is_dialled_before_the_first_execution() {
     within(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
-        let peer = Peer::start_with(echo(), Collector::grpc().await, |environment, _| {
+        let peer = Peer::start_with(echo(), Collector::start().await, |environment, _| {
             environment.with_var("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)
         })
         .await;
@@ -42,6 +42,23 @@ async fn nothing_is_dialled_before_the_first_execution() {
         let sent = tokio::spawn(async move { client.send_message(message).await });
         listener.accept().await.unwrap();
         sent.abort();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn no_connection_is_left_at_a_boundary() {
+    within(async {
+        let peer = Peer::start_with(echo(), Collector::start().await, |environment, endpoint| {
+            environment
+                .with_var("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)
+                .with_var("OTEL_METRICS_EXPORTER", "none")
+        })
+        .await;
+        for turn in 1..=3 {
+            peer.send("go").await;
+            assert_eq!(peer.collector.connections(), turn);
+        }
     })
     .await;
 }
@@ -65,7 +82,7 @@ async fn a_collector_is_reached_over_grpc_with_gzip() {
 async fn a_collector_is_reached_over_http() {
     for (compression, expected) in [("gzip", "gzip"), ("none", "identity")] {
         within(async {
-            let collector = Collector::http().await;
+            let collector = Collector::start().await;
             let peer = Peer::start_with(echo(), collector, |environment, endpoint| {
                 environment
                     .with_var("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)
@@ -99,26 +116,28 @@ fn authority() -> (String, String, String) {
 
 #[tokio::test]
 async fn the_bundle_of_the_cluster_is_trusted_and_read_when_it_is_needed() {
-    within(async {
-        let (authority, certificate, key) = authority();
-        let directory = tempfile::tempdir().unwrap();
-        let bundle = directory.path().join("trust-bundle.pem");
-        let collector = Collector::grpc_tls(&certificate, &key).await;
-        let peer = Peer::start_with(echo(), collector, |environment, endpoint| {
-            environment
-                .with_var("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)
-                .with_var("OTEL_EXPORTER_OTLP_TIMEOUT", "500")
-                .with_var("SSL_CERT_FILE", bundle.to_str().unwrap())
+    for protocol in ["grpc", "http/protobuf"] {
+        within(async {
+            let (authority, certificate, key) = authority();
+            let directory = tempfile::tempdir().unwrap();
+            let bundle = directory.path().join("trust-bundle.pem");
+            let collector = Collector::start_tls(&certificate, &key).await;
+            let peer = Peer::start_with(echo(), collector, |environment, endpoint| {
+                environment
+                    .with_var("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)
+                    .with_var("OTEL_EXPORTER_OTLP_PROTOCOL", protocol)
+                    .with_var("SSL_CERT_FILE", bundle.to_str().unwrap())
+            })
+            .await;
+            // The file is not there yet: a snapshot of the fresh process is restored where it is.
+            assert_eq!(peer.send("go").await.state(), TaskState::Completed);
+            assert_eq!(peer.collector.spans(), []);
+            std::fs::write(&bundle, authority).unwrap();
+            peer.send("go").await;
+            peer.collector.span(INVOCATION);
         })
         .await;
-        // The file is not there yet: a snapshot of the fresh process is restored where it is.
-        assert_eq!(peer.send("go").await.state(), TaskState::Completed);
-        assert_eq!(peer.collector.spans(), []);
-        std::fs::write(&bundle, authority).unwrap();
-        peer.send("go").await;
-        peer.collector.span(INVOCATION);
-    })
-    .await;
+    }
 }
 
 #[tokio::test]
@@ -129,7 +148,7 @@ async fn an_authority_that_nobody_named_is_not_trusted() {
         let directory = tempfile::tempdir().unwrap();
         let bundle = directory.path().join("trust-bundle.pem");
         std::fs::write(&bundle, other).unwrap();
-        let collector = Collector::grpc_tls(&certificate, &key).await;
+        let collector = Collector::start_tls(&certificate, &key).await;
         let peer = Peer::start_with(echo(), collector, |environment, endpoint| {
             environment
                 .with_var("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)

@@ -32,7 +32,7 @@ struct Away(#[source] io::Error);
 #[tokio::test]
 async fn a_log_is_lines_of_json_that_name_their_span() {
     within(async {
-        let collector = Collector::grpc().await;
+        let collector = Collector::start().await;
         let telemetry = Telemetry::new();
         let environment =
             Environment::empty().with_var("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url());
