@@ -1,9 +1,10 @@
 //! Traces, metrics and logs of a byo agent over OTLP, as kagent's own runtimes send them (kagent contract 8).
 //!
 //! [`byo::run`](crate::byo::run) sets them up by itself when this feature is on; where they go stands in kagent's
-//! configuration (`runtime.telemetry`) and in the `OTEL_*` variables, which win. Where no endpoint is named, nothing is
-//! made that exports. Until something is exported no connection is opened, no id is minted and no certificate is read,
-//! so that a snapshot of the fresh process holds none of it.
+//! configuration (`runtime.telemetry`) and in the `OTEL_*` variables, which win; outside of a cluster the variables count
+//! alone. Where no endpoint is named, nothing is made that exports. Until something is exported no connection is opened,
+//! no id is minted and no certificate is read, so that a snapshot of the fresh process holds none of it; connections are
+//! let go of at each boundary.
 //!
 //! - Each execution is a span `invoke_agent <agent>`, below the span of the caller's `traceparent`. It ends, and
 //!   everything is flushed, before the task is settled and anybody sees that it ended; that takes at most 3 seconds and

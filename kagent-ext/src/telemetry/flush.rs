@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use opentelemetry_sdk::logs::SdkLoggerProvider;
@@ -15,8 +16,15 @@ pub(super) struct Flusher {
     providers: Providers,
     /// How long whoever asks for it waits.
     patience: Duration,
+    turns: Arc<Turns>,
+}
+
+#[derive(Default)]
+struct Turns {
     /// Held by the thread that flushes.
     turn: Arc<Mutex<()>>,
+    /// Somebody who does not wait wants a flush that has not begun.
+    wanted: AtomicBool,
 }
 
 impl Flusher {
@@ -24,7 +32,7 @@ impl Flusher {
         Self {
             providers,
             patience,
-            turn: Arc::default(),
+            turns: Arc::default(),
         }
     }
 
@@ -42,12 +50,12 @@ impl Flusher {
         self.within_patience(Providers::shut_down).await;
     }
 
-    /// Begins to flush unless that is being done.
+    /// Begins to flush, behind the flush that is being done.
     pub(super) fn flush_soon(&self) {
         if self.providers.is_empty() {
             return;
         }
-        if let Ok(turn) = Arc::clone(&self.turn).try_lock_owned() {
+        if let Some(turn) = self.turns.wanted() {
             let _ = self.begin(turn, Providers::flush);
         }
     }
@@ -57,7 +65,7 @@ impl Flusher {
             return;
         }
         let done = async {
-            let turn = Arc::clone(&self.turn).lock_owned().await;
+            let turn = Arc::clone(&self.turns.turn).lock_owned().await;
             if let Some(done) = self.begin(turn, work) {
                 let _ = done.await;
             }
@@ -74,6 +82,9 @@ impl Flusher {
         work: fn(&Providers),
     ) -> Option<oneshot::Receiver<()>> {
         let providers = self.providers.clone();
+        let turns = Arc::clone(&self.turns);
+        // Whoever has asked so far is served by this one.
+        turns.wanted.store(false, Ordering::SeqCst);
         let (done, ended) = oneshot::channel();
         let thread = std::thread::Builder::new()
             .name("telemetry".to_owned())
@@ -81,6 +92,10 @@ impl Flusher {
                 work(&providers);
                 drop(turn);
                 let _ = done.send(());
+                while let Some(turn) = turns.next() {
+                    providers.flush();
+                    drop(turn);
+                }
             });
         match thread {
             Ok(_detached) => Some(ended),
@@ -89,6 +104,24 @@ impl Flusher {
                 None
             }
         }
+    }
+}
+
+impl Turns {
+    /// Asks for a flush: the turn, or `None` where whoever has it will see to it.
+    fn wanted(&self) -> Option<OwnedMutexGuard<()>> {
+        self.wanted.store(true, Ordering::SeqCst);
+        Arc::clone(&self.turn).try_lock_owned().ok()
+    }
+
+    /// The turn for a flush that somebody wants. To be asked for after a turn was given back: so none is forgotten.
+    fn next(&self) -> Option<OwnedMutexGuard<()>> {
+        if !self.wanted.load(Ordering::SeqCst) {
+            return None;
+        }
+        let turn = Arc::clone(&self.turn).try_lock_owned().ok()?;
+        self.wanted.store(false, Ordering::SeqCst);
+        Some(turn)
     }
 }
 

@@ -6,6 +6,10 @@ use a2a_proto::v1::{Message, TaskState};
 use a2a_server::testing::{Signal, loopback};
 use a2a_server::{Agent, BoundaryPolicy, executor_fn};
 use futures::FutureExt as _;
+use opentelemetry::Context;
+use opentelemetry::trace::{SpanBuilder, TraceContextExt as _};
+use tokio::net::TcpListener;
+use tokio::time::Instant;
 use tonic::Code;
 
 use super::collector::{Collector, attributes};
@@ -74,10 +78,30 @@ async fn a_flush_that_hangs_is_given_up_and_the_task_is_settled() {
             .unwrap();
         let task = send(&client, Message::user("go")).await;
         assert_eq!(task.state(), TaskState::Completed);
-        assert_eq!(collector.exports(), 1);
-        collector.release();
+        // It was begun and has no answer to this moment.
+        collector.come(1).await;
     })
     .await;
+}
+
+/// Of the timers the flush's own is the first: an export has 10 seconds.
+#[tokio::test(start_paused = true)]
+async fn a_flush_is_given_up_after_three_seconds() {
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = format!("http://{}", silent.local_addr().unwrap());
+    let telemetry = Telemetry::new();
+    let environment = Environment::empty().with_var("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint);
+    telemetry.start(&environment, None, "agent").unwrap();
+    let running = telemetry.running().unwrap();
+    let context = running.span(SpanBuilder::from_name("work"), &Context::new());
+    context.span().end();
+    let begun = Instant::now();
+    running.flusher().flush().await;
+    let took = begun.elapsed();
+    assert!(
+        (Duration::from_secs(3)..Duration::from_secs(4)).contains(&took),
+        "{took:?}"
+    );
 }
 
 #[tokio::test]
