@@ -205,6 +205,10 @@ impl Byo {
         if let Some(name) = self.task_store_service {
             store = store.with_service(name);
         }
+        tracing::info!(
+            controller = %runtime.control_plane_url,
+            "tasks are kept by kagent's controller; that its messages have the field numbers of kagent.api.v1alpha1 is not confirmed",
+        );
         let agent = described(self.agent, config.agent)
             .name(runtime.name.replace('-', "_"))
             .store(self.telemetry.around_store(store))
