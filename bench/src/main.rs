@@ -14,12 +14,14 @@ mod measure;
 mod persist;
 mod process;
 mod report;
+mod same;
 mod scenarios;
 
 use std::alloc::System;
 use std::error::Error;
 use std::process::ExitCode;
 
+use scenarios::Size;
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
 #[global_allocator]
@@ -33,8 +35,8 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
-        ["run"] => process::client(scenarios::run(scenarios::Size::Full)),
-        ["run", "--smoke"] => process::client(scenarios::run(scenarios::Size::Smoke)),
+        ["run"] => process::client(scenarios::run(Size::Full, process::pin(1))),
+        ["run", "--smoke"] => process::client(scenarios::run(Size::Smoke, process::pin(1))),
         ["agent", threads] => process::server(threads, agent::serve()),
         ["floor", threads] => process::server(threads, floor::serve()),
         _ => Err(USAGE.into()),

@@ -33,6 +33,7 @@ pub(crate) fn server<S>(
     start: impl Future<Output = Result<(Ready, S)>>,
 ) -> Result<()> {
     let threads: usize = threads.parse()?;
+    pin(0);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(threads)
         .enable_all()
@@ -55,6 +56,7 @@ pub(crate) fn server<S>(
     Ok(())
 }
 
+/// Runs the side that makes the load.
 pub(crate) fn client(run: impl Future<Output = Result<()>>) -> Result<()> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -68,7 +70,7 @@ fn say(line: &str) -> Result<()> {
     Ok(output.flush()?)
 }
 
-/// A server that runs, on the first processor where the system lets it be pinned.
+/// A server that runs.
 pub(crate) struct Server {
     pub(crate) ready: Ready,
     process: Child,
@@ -78,15 +80,7 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) async fn start(kind: &str, threads: usize) -> Result<Self> {
-        let program = std::env::current_exe()?;
-        let mut command = match is_pinnable() {
-            true => {
-                let mut command = Command::new("taskset");
-                command.args(["-c", "0"]).arg(program);
-                command
-            }
-            false => Command::new(program),
-        };
+        let mut command = Command::new(std::env::current_exe()?);
         let mut process = command
             .args([kind, &threads.to_string()])
             .stdin(Stdio::piped())
@@ -140,10 +134,23 @@ impl Server {
     }
 }
 
-/// Whether there is a second processor for whoever makes the load, and a way to keep a process on one.
-pub(crate) fn is_pinnable() -> bool {
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    processors > 1 && std::path::Path::new("/usr/bin/taskset").exists()
+/// Keeps this process on one processor, so that the other is left to whoever it talks to; whether that could be done. To
+/// be called while there is one thread, which hands it on to those that it starts.
+pub(crate) fn pin(processor: usize) -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::thread::{CpuSet, sched_setaffinity};
+
+        let mut set = CpuSet::new();
+        set.set(processor);
+        // It fails where there is no such processor.
+        sched_setaffinity(None, &set).is_ok()
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = processor;
+        false
+    }
 }
 
 const START: Duration = Duration::from_secs(20);

@@ -6,9 +6,9 @@ use futures::future::{try_join, try_join_all};
 
 use crate::load::{caller, read, send};
 use crate::measure::{Both, Pair, cost, latencies, percentile};
-use crate::process::{Server, is_pinnable};
+use crate::process::Server;
 use crate::report::{Aim, Report, Unit};
-use crate::{Result, persist};
+use crate::{Result, persist, same};
 
 /// How much is done: enough for figures, or just enough to see that it works.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,10 +43,10 @@ fn aim(binding: Binding, json: f64, grpc: f64) -> Aim {
     })
 }
 
-pub(crate) async fn run(size: Size) -> Result<()> {
-    match is_pinnable() {
-        true => println!("servers on the first processor"),
-        false => println!("not pinned: there is one processor, or no taskset"),
+pub(crate) async fn run(size: Size, is_pinned: bool) -> Result<()> {
+    match is_pinned {
+        true => println!("servers on the first processor, who calls them on the second"),
+        false => println!("not pinned: there is one processor, or the system can't"),
     }
     println!(
         "medians of {} rounds; processor time of the whole server, and real time of one caller\n",
@@ -54,6 +54,7 @@ pub(crate) async fn run(size: Size) -> Result<()> {
     );
     let mut report = Report::begin();
     for binding in BINDINGS {
+        same::check(binding).await?;
         unary(&mut report, size, binding).await?;
         streams(&mut report, size, binding).await?;
         readers(&mut report, size, binding).await?;
