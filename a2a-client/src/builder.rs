@@ -8,6 +8,7 @@ use a2a_proto::Binding;
 use a2a_proto::v1::{AgentInterface, DecodedCard};
 use http::header::AUTHORIZATION;
 use http::{HeaderName, HeaderValue};
+use reqwest::Url;
 
 use crate::client::Parts;
 use crate::error::{Error, Result};
@@ -42,6 +43,7 @@ pub struct ClientBuilder {
     interceptors: Vec<Arc<dyn Interceptor>>,
     limits: Limits,
     grpc_tls: Option<bool>,
+    rebase: Option<Url>,
     http: Option<Http>,
     fault: Option<String>,
 }
@@ -90,9 +92,35 @@ impl ClientBuilder {
             interceptors: Vec::new(),
             limits: Limits::default(),
             grpc_tls: None,
+            rebase: None,
             http: None,
             fault: None,
         }
+    }
+
+    /// Goes to the card's interfaces at this origin, such as `http://localhost:8083`, whatever host they name: for cards
+    /// that name hosts the caller can't reach, as those of agents behind a port-forward do. Path and tenant stay.
+    ///
+    /// ```no_run
+    /// # async fn run() -> a2a_client::Result<()> {
+    /// let client = a2a_client::Client::builder()
+    ///     .rebase("http://localhost:8083")
+    ///     .connect("http://localhost:8083/agents/kagent/notes")
+    ///     .await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn rebase(mut self, origin: impl AsRef<str>) -> Self {
+        match Url::parse(origin.as_ref()) {
+            Ok(url) if is_origin(&url) => self.rebase = Some(url),
+            _ => {
+                self.fault = Some(format!(
+                    "rebase takes http or https, host and port, not {}",
+                    printable(origin.as_ref())
+                ));
+            }
+        }
+        self
     }
 
     /// Prefers these bindings in this order; by default the agent's order decides.
@@ -234,13 +262,14 @@ impl ClientBuilder {
     pub async fn connect(self, url: impl AsRef<str>) -> Result<Client> {
         self.check()?;
         let http = self.http()?;
+        let fetched = url.as_ref();
         let card = card::fetch(&http, url.as_ref(), &self.context, self.limits.read_call).await?;
         #[cfg(feature = "in-process")]
         let card = match http {
             Http::InProcess(_) => select::in_process(card, url.as_ref()),
             Http::Network(_) => card,
         };
-        self.with_card(card, Some(http))
+        self.with_card(card, Some(http), Some(fetched))
     }
 
     /// Makes a client for the agent of that card.
@@ -250,7 +279,7 @@ impl ClientBuilder {
     /// As for [`connect`](Self::connect).
     pub fn from_card(self, card: impl Into<DecodedCard>) -> Result<Client> {
         self.check()?;
-        self.with_card(card.into(), None)
+        self.with_card(card.into(), None, None)
     }
 
     /// Makes a client for an agent of which no card is at hand. Nothing is checked before it is sent.
@@ -279,6 +308,7 @@ impl ClientBuilder {
         let route = Route {
             interface: AgentInterface::default(),
             secure: true,
+            advertised_by: None,
             endpoint: "in process".to_owned(),
             transport: Arc::new(transport),
         };
@@ -298,13 +328,25 @@ impl ClientBuilder {
         }
     }
 
-    fn with_card(self, card: DecodedCard, http: Option<Http>) -> Result<Client> {
+    fn with_card(
+        self,
+        card: DecodedCard,
+        http: Option<Http>,
+        fetched: Option<&str>,
+    ) -> Result<Client> {
         let candidates = select::candidates(&card, &self.preferred)?;
         let mut routes = Vec::new();
         let mut fault = None;
-        for (binding, interface) in candidates {
+        for (binding, mut interface) in candidates {
+            if let Some(origin) = &self.rebase {
+                interface.url = rebased(binding, &interface.url, origin);
+            }
+            let elsewhere = fetched.filter(|card| host(card) != host(&interface.url));
             match self.route(binding, interface, http.clone()) {
-                Ok(route) => routes.push(route),
+                Ok(route) => routes.push(Route {
+                    advertised_by: elsewhere.map(printable),
+                    ..route
+                }),
                 Err(error) => drop(fault.get_or_insert(error)),
             }
         }
@@ -333,6 +375,7 @@ impl ClientBuilder {
         match self.transport(binding, &interface.url, http) {
             Ok(transport) => Ok(Route {
                 secure: is_secure(binding, &interface.url, self.grpc_tls),
+                advertised_by: None,
                 interface,
                 endpoint,
                 transport,
@@ -380,6 +423,32 @@ impl ClientBuilder {
         };
         Client::from_parts(parts, self.context)
     }
+}
+
+fn host(url: &str) -> Option<String> {
+    Url::parse(url).ok()?.host_str().map(str::to_owned)
+}
+
+fn is_origin(url: &Url) -> bool {
+    matches!(url.scheme(), "http" | "https")
+        && url.has_host()
+        && url.username().is_empty()
+        && url.path() == "/"
+        && url.query().is_none()
+        && url.fragment().is_none()
+}
+
+/// The address of an interface at another origin; what is behind the host stays.
+fn rebased(binding: Binding, url: &str, origin: &Url) -> String {
+    let mut rebased = origin.clone();
+    // A gRPC address has neither path nor query.
+    if binding != Binding::Grpc
+        && let Ok(url) = Url::parse(url)
+    {
+        rebased.set_path(url.path());
+        rebased.set_query(url.query());
+    }
+    rebased.into()
 }
 
 /// Whether that address is reached by TLS.

@@ -20,7 +20,7 @@ use tracing::Instrument as _;
 use crate::error::{Error, Kind, Result};
 use crate::interceptor::{Interceptor, Next, NextStream};
 use crate::route::{Route, Routes};
-use crate::{CallContext, ClientBuilder, EventStream, trace};
+use crate::{CallContext, ClientBuilder, EventStream, Follow, TaskPages, trace};
 
 /// A client of one agent.
 ///
@@ -185,8 +185,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// The agent's. After an error that is neither the agent's nor [`Error::is_connect`], the message may have arrived
-    /// all the same.
+    /// The agent's. After one for which [`Error::is_outcome_unknown`] is true, the message may have arrived all the same:
+    /// it is never sent again by itself.
     pub async fn send_message(
         &self,
         request: impl Into<SendMessageRequest>,
@@ -251,6 +251,35 @@ impl Client {
         request: impl Into<SubscribeToTaskRequest>,
     ) -> Result<EventStream> {
         self.open(StreamCall::SubscribeToTask(request.into())).await
+    }
+
+    /// Follows a task until it is at rest, over streams that are cut and agents that don't stream.
+    ///
+    /// ```no_run
+    /// # async fn run(client: a2a_client::Client) -> a2a_client::Result<()> {
+    /// let mut follow = client.follow("t-1");
+    /// while let Some(event) = follow.next().await {
+    ///     println!("{:?}", event?.state());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn follow(&self, task_id: impl Into<String>) -> Follow {
+        Follow::new(self.clone(), task_id.into())
+    }
+
+    /// Waits until a task is at rest, and gives it as it is then.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Follow::next`].
+    pub async fn wait(&self, task_id: impl Into<String>) -> Result<Task> {
+        self.follow(task_id).into_task().await
+    }
+
+    /// The caller's tasks over all pages, from the one that the request names.
+    pub fn list_all_tasks(&self, request: ListTasksRequest) -> TaskPages {
+        TaskPages::new(self.clone(), request)
     }
 
     /// Registers a webhook for a task (A2A 1.0 §3.1.7).
@@ -478,7 +507,7 @@ impl Client {
             None => call.await,
         };
         outcome
-            .map_err(|error| error.during(method, &route.endpoint))
+            .map_err(|error| error.during(method, &route.endpoint).advertised(route))
             .inspect_err(|error| trace::failed(&span, error))
     }
 }

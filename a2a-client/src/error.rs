@@ -14,6 +14,8 @@ use http::StatusCode;
 use http::header::RETRY_AFTER;
 use http::response::Parts;
 
+use crate::route::Route;
+
 /// A result with this crate's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -42,6 +44,8 @@ struct Inner {
     endpoint: Option<String>,
     status: Option<StatusCode>,
     retry_after: Option<Duration>,
+    /// What to do about it.
+    hint: Option<String>,
     source: Option<BoxError>,
 }
 
@@ -79,6 +83,7 @@ impl Error {
             endpoint: None,
             status: None,
             retry_after: None,
+            hint: None,
             source: None,
         }))
     }
@@ -121,6 +126,19 @@ impl Error {
     pub(crate) fn during(mut self, method: Method, endpoint: &str) -> Self {
         self.0.method.get_or_insert(method);
         self.at(endpoint)
+    }
+
+    /// Says of an address that can't be reached who named it, and what helps.
+    pub(crate) fn advertised(mut self, route: &Route) -> Self {
+        if let (Kind::Connect, Some(card)) = (&self.0.kind, &route.advertised_by) {
+            self.0.hint.get_or_insert_with(|| {
+                format!(
+                    "the card at {card} names this address; where it can't be reached from here, \
+                     `ClientBuilder::rebase` puts another origin in its place"
+                )
+            });
+        }
+        self
     }
 
     pub(crate) fn at(mut self, endpoint: &str) -> Self {
@@ -212,6 +230,7 @@ impl Error {
     #[must_use]
     pub fn without_endpoint(mut self) -> Self {
         self.0.endpoint = None;
+        self.0.hint = None;
         self
     }
 
@@ -258,6 +277,25 @@ impl Error {
     #[must_use]
     pub fn is_cut(&self) -> bool {
         matches!(self.kind(), Kind::Cut(_))
+    }
+
+    /// Whether a message was sent, and nobody knows whether it arrived: the connection broke, or time ran out, before the
+    /// agent had answered. Sending it again could have it worked on twice. Its id is the caller's: the agent's tasks tell
+    /// whether one of them has it in its history.
+    #[must_use]
+    pub fn is_outcome_unknown(&self) -> bool {
+        let sends = matches!(
+            self.method(),
+            Some(Method::SendMessage | Method::SendStreamingMessage)
+        );
+        let lost = match self.kind() {
+            Kind::Timeout | Kind::Transport | Kind::Cut(TaskState::Unspecified) => true,
+            // What stands before the agent did not get its answer.
+            Kind::Status(status) => matches!(status.as_u16(), 502 | 504),
+            Kind::Protocol(error) => error.code() == ErrorCode::DeadlineExceeded,
+            _ => false,
+        };
+        sends && lost
     }
 
     /// Whether the same call may be made again: nothing has arrived, or the peer invites to it.
@@ -343,8 +381,11 @@ impl fmt::Display for Error {
             Kind::Timeout => f.write_str("time ran out"),
             Kind::Transport => f.write_str("the connection broke"),
         }?;
-        match &self.0.endpoint {
-            Some(endpoint) => write!(f, " ({endpoint})"),
+        if let Some(endpoint) = &self.0.endpoint {
+            write!(f, " ({endpoint})")?;
+        }
+        match &self.0.hint {
+            Some(hint) => write!(f, "; {hint}"),
             None => Ok(()),
         }
     }

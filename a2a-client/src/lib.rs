@@ -69,7 +69,9 @@ mod card;
 mod client;
 mod context;
 mod error;
+mod follow;
 mod interceptor;
+mod pages;
 mod route;
 mod select;
 mod stream;
@@ -85,9 +87,11 @@ pub use builder::ClientBuilder;
 pub use client::Client;
 pub use context::CallContext;
 pub use error::{Error, Result};
+pub use follow::Follow;
 #[doc(no_inline)]
 pub use http;
 pub use interceptor::{Interceptor, Next, NextStream};
+pub use pages::TaskPages;
 #[doc(no_inline)]
 pub use reqwest;
 pub use stream::{EventStream, Texts};

@@ -12,6 +12,8 @@ pub(crate) struct Route {
     pub(crate) interface: AgentInterface,
     /// Reached by TLS.
     pub(crate) secure: bool,
+    /// Where the card is that names this address, if it came from another host.
+    pub(crate) advertised_by: Option<String>,
     /// The address as it may be printed.
     pub(crate) endpoint: String,
     pub(crate) transport: Arc<dyn Transport>,

@@ -11,9 +11,12 @@
 mod calls;
 mod discovery;
 mod facts;
+mod follow;
 mod grpc;
 mod grpc_peer;
+mod outcome;
 mod peer;
+mod rebase;
 mod streams;
 
 use std::future::Future;
