@@ -13,6 +13,7 @@ use reqwest::Url;
 use crate::client::Parts;
 use crate::error::{Error, Result};
 use crate::interceptor::Interceptor;
+use crate::retry::Retries;
 use crate::route::{Route, Routes};
 use crate::transport::http::{Http, printable};
 #[cfg(feature = "in-process")]
@@ -44,6 +45,7 @@ pub struct ClientBuilder {
     limits: Limits,
     grpc_tls: Option<bool>,
     rebase: Option<Url>,
+    retries: Option<Retries>,
     http: Option<Http>,
     fault: Option<String>,
 }
@@ -93,9 +95,16 @@ impl ClientBuilder {
             limits: Limits::default(),
             grpc_tls: None,
             rebase: None,
+            retries: None,
             http: None,
             fault: None,
         }
+    }
+
+    /// Makes calls again where that is safe; by default each is made once.
+    pub fn retries(mut self, retries: Retries) -> Self {
+        self.retries = Some(retries);
+        self
     }
 
     /// Goes to the card's interfaces at this origin, such as `http://localhost:8083`, whatever host they name: for cards
@@ -419,6 +428,7 @@ impl ClientBuilder {
             card,
             routes,
             interceptors: self.interceptors.into(),
+            retries: self.retries,
             read_limit: self.limits.read_call,
         };
         Client::from_parts(parts, self.context)

@@ -19,6 +19,7 @@ use tracing::Instrument as _;
 
 use crate::error::{Error, Kind, Result};
 use crate::interceptor::{Interceptor, Next, NextStream};
+use crate::retry::Retries;
 use crate::route::{Route, Routes};
 use crate::{CallContext, ClientBuilder, EventStream, Follow, TaskPages, trace};
 
@@ -53,6 +54,7 @@ struct Shared {
     card: RwLock<Option<Arc<AgentCard>>>,
     routes: Routes,
     interceptors: Arc<[Arc<dyn Interceptor>]>,
+    retries: Option<Retries>,
     read_limit: Duration,
 }
 
@@ -61,6 +63,7 @@ pub(crate) struct Parts {
     pub(crate) card: Option<DecodedCard>,
     pub(crate) routes: Routes,
     pub(crate) interceptors: Arc<[Arc<dyn Interceptor>]>,
+    pub(crate) retries: Option<Retries>,
     pub(crate) read_limit: Duration,
 }
 
@@ -95,6 +98,7 @@ impl Client {
                 card: RwLock::new(card),
                 routes: parts.routes,
                 interceptors: parts.interceptors,
+                retries: parts.retries,
                 read_limit: parts.read_limit,
             }),
             context,
@@ -394,13 +398,47 @@ impl Client {
     }
 
     async fn call(&self, call: Call) -> Result<Reply> {
-        self.routed(call, |place, call| self.call_at(place, call))
+        let method = call.method();
+        self.retried(method, call, |place, call| self.call_at(place, call))
             .await
     }
 
     async fn open(&self, call: StreamCall) -> Result<EventStream> {
-        self.routed(call, |place, call| self.open_at(place, call))
+        let method = call.method();
+        self.retried(method, call, |place, call| self.open_at(place, call))
             .await
+    }
+
+    /// Makes a call, and again as far as the retries allow it.
+    async fn retried<C: Clone, T, F>(
+        &self,
+        method: Method,
+        call: C,
+        run: impl Fn(usize, C) -> F,
+    ) -> Result<T>
+    where
+        F: Future<Output = Result<T>>,
+    {
+        let Some(retries) = &self.shared.retries else {
+            return self.routed(call, run).await;
+        };
+        let begun = tokio::time::Instant::now();
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            let error = match self.routed(call.clone(), &run).await {
+                Ok(answer) => {
+                    retries.earn();
+                    return Ok(answer);
+                }
+                Err(error) => error,
+            };
+            let Some(pause) = retries.pause(method, &error, attempts, begun) else {
+                return Err(error);
+            };
+            tracing::debug!(%error, attempts, ?pause, "the call is made again");
+            tokio::time::sleep(pause).await;
+        }
     }
 
     /// Makes a call where the last one was made, or, until an interface has been reached, at the first that can be.

@@ -72,6 +72,7 @@ mod error;
 mod follow;
 mod interceptor;
 mod pages;
+mod retry;
 mod route;
 mod select;
 mod stream;
@@ -94,6 +95,7 @@ pub use interceptor::{Interceptor, Next, NextStream};
 pub use pages::TaskPages;
 #[doc(no_inline)]
 pub use reqwest;
+pub use retry::Retries;
 pub use stream::{EventStream, Texts};
 pub use transport::Transport;
 

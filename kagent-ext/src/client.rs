@@ -1,14 +1,18 @@
 //! What makes a client one of agents on kagent (kagent contract 11.11).
 
+use std::time::Duration;
+
 use a2a_client::{
-    CallContext, ClientBuilder, EventStream, Interceptor, Next, NextStream, Result, async_trait,
+    CallContext, ClientBuilder, Error, EventStream, Interceptor, Next, NextStream, Result, Retries,
+    async_trait,
 };
 use a2a_proto::v1::SendMessageRequest;
 use a2a_proto::{Call, Reply, StreamCall};
 
 use crate::uri;
 
-/// Asks for kagent's extensions on every call, and names human in the loop in every message.
+/// Asks for kagent's extensions on every call, and names human in the loop in every message. A message that a busy
+/// session did not accept is sent again, for 30 seconds in all; one that may have arrived never is.
 ///
 /// The cards of byo agents announce neither, so that it is done whatever the card says: a message that goes out
 /// without it leads to a pause that can never be answered.
@@ -26,8 +30,23 @@ pub fn preset(client: ClientBuilder) -> ClientBuilder {
     let asking = uri::ACTIVATED
         .into_iter()
         .fold(client, ClientBuilder::extension);
-    asking.interceptor(NameHitl)
+    let retries = Retries::new().also(not_accepted);
+    asking.interceptor(NameHitl).retries(retries)
 }
+
+/// The one error of kagent's gateway behind which a message may be sent again, and when (kagent contract 7.3, 11.14).
+fn not_accepted(error: &Error) -> Option<Duration> {
+    let metadata = error.protocol()?.metadata();
+    if metadata.get("reason")? != "KAGENT_SEND_NOT_ACCEPTED" {
+        return None;
+    }
+    let told = metadata
+        .get("retryAfterMs")
+        .and_then(|text| text.parse().ok());
+    Some(told.map_or(SOON, Duration::from_millis))
+}
+
+const SOON: Duration = Duration::from_millis(100);
 
 /// Names human in the loop in every message that is sent.
 struct NameHitl;

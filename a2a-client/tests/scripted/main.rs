@@ -17,6 +17,7 @@ mod grpc_peer;
 mod outcome;
 mod peer;
 mod rebase;
+mod retries;
 mod streams;
 
 use std::future::Future;

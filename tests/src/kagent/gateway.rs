@@ -91,7 +91,10 @@ async fn a_message_that_must_wait_too_long_is_not_accepted_and_says_when_to_come
             .start()
             .await
             .unwrap();
-        kagent.run(move |_| Byo::new(Script::new().working("on it").wait(&signal).reply("done")));
+        kagent.run(move |_| {
+            let turn = |script: Script| script.working("on it").wait(&signal).reply("done");
+            Byo::new(turn(turn(Script::new()).then()))
+        });
         let client = kagent.client();
         let session = kagent.new_session("admin@kagent.dev");
         let message = || Message::user("go").with_context_id(&session);
@@ -100,13 +103,30 @@ async fn a_message_that_must_wait_too_long_is_not_accepted_and_says_when_to_come
             async move { send(&client, message).await }
         });
         working.reached().await;
-        let error = send(&client, message()).await.unwrap_err();
+        let plain = Client::builder()
+            .from_endpoint(
+                Binding::JsonRpc,
+                format!("{}/agents/default/agent", kagent.url()),
+            )
+            .unwrap();
+        let error = send(&plain, message()).await.unwrap_err();
         let told = error.protocol().unwrap();
         assert_eq!(told.code(), ErrorCode::UnsupportedOperation);
         assert_eq!(told.metadata()["reason"], "KAGENT_SEND_NOT_ACCEPTED");
         assert_eq!(told.metadata()["retryAfterMs"], "100");
+        // A client of kagent's goes on asking, and has its turn in the end.
+        let waiting = tokio::spawn({
+            let (client, message) = (client.clone(), message());
+            async move { send(&client, message).await }
+        });
         working.release();
         running.await.unwrap().unwrap();
+        working.reached().await;
+        working.release();
+        assert_eq!(
+            waiting.await.unwrap().unwrap().state(),
+            TaskState::Completed
+        );
     })
     .await;
 }
