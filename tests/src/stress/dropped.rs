@@ -77,7 +77,7 @@ async fn a_call_may_be_dropped_at_every_point() {
             loop {
                 let what = format!("{policy:?} {called:?} after {times} polls");
                 let run = dropped(policy, called, times, &what);
-                let hangs = tokio::time::timeout(Duration::from_secs(86_400), run).await;
+                let hangs = tokio::time::timeout(Duration::from_secs(86_400), Box::pin(run)).await;
                 if hangs.unwrap_or_else(|_| panic!("{what}: hangs")) {
                     break;
                 }
