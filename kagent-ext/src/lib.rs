@@ -54,7 +54,12 @@
 //! change in any release. The minimum supported Rust version is 1.89; raising it is a minor change.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
-    not(all(feature = "client", feature = "server", feature = "doctor")),
+    not(all(
+        feature = "client",
+        feature = "server",
+        feature = "doctor",
+        feature = "otel"
+    )),
     allow(
         rustdoc::broken_intra_doc_links,
         reason = "the docs are those of all features"

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt::Debug;
 use std::io::Write;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use a2a_proto::Timestamp;
@@ -11,7 +11,7 @@ use a2a_proto::error::WithCauses;
 use opentelemetry::Context;
 use opentelemetry::logs::{AnyValue, LogRecord as _, Logger as _, LoggerProvider as _, Severity};
 use opentelemetry::trace::{SpanContext, TraceContextExt as _};
-use opentelemetry_sdk::logs::{SdkLogger, SdkLoggerProvider};
+use opentelemetry_sdk::logs::{SdkLogRecord, SdkLogger, SdkLoggerProvider};
 use serde_json::{Map, Value};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
@@ -23,25 +23,18 @@ use super::{attribute, clock};
 
 /// Makes this the log of the process, unless it has one.
 pub(super) fn install(running: &Running) {
-    let subscriber = subscriber(
-        running,
-        Box::new(std::io::stderr()),
-        running.providers().logs.as_ref(),
-    );
+    let subscriber = subscriber(running, Box::new(std::io::stderr()));
     let _ = tracing::subscriber::set_global_default(subscriber);
 }
 
 pub(super) fn subscriber(
     running: &Running,
     out: Box<dyn Write + Send>,
-    collector: Option<&SdkLoggerProvider>,
 ) -> impl Subscriber + Send + Sync + 'static {
     let lines = JsonLines {
         out: Mutex::new(out),
     };
-    let records = collector.map(|provider| Records {
-        logger: provider.logger_with_scope(attribute::scope()),
-    });
+    let records = running.records().cloned().map(ToCollector);
     Registry::default()
         .with(running.level())
         .with(lines)
@@ -63,12 +56,48 @@ impl<S: Subscriber> Layer<S> for JsonLines {
     }
 }
 
-/// Sends each event to the collector.
-struct Records {
+/// Records on their way to the collector. Until the first execution they are kept back: nothing is dialled before it.
+pub(super) struct Records {
     logger: SdkLogger,
+    early: Mutex<Option<Vec<SdkLogRecord>>>,
 }
 
-impl<S: Subscriber> Layer<S> for Records {
+impl Records {
+    pub(super) fn new(provider: &SdkLoggerProvider) -> Self {
+        Self {
+            logger: provider.logger_with_scope(attribute::scope()),
+            early: Mutex::new(Some(Vec::new())),
+        }
+    }
+
+    /// Sends what was kept back, and from now on everything.
+    pub(super) fn begin(&self) {
+        let early = self.early().take();
+        for record in early.into_iter().flatten() {
+            self.logger.emit(record);
+        }
+    }
+
+    fn emit(&self, record: SdkLogRecord) {
+        if let Some(early) = &mut *self.early() {
+            // The lines have all of them.
+            if early.len() < MOST_EARLY {
+                early.push(record);
+            }
+            return;
+        }
+        self.logger.emit(record);
+    }
+
+    fn early(&self) -> MutexGuard<'_, Option<Vec<SdkLogRecord>>> {
+        self.early.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Sends each event to the collector.
+struct ToCollector(Arc<Records>);
+
+impl<S: Subscriber> Layer<S> for ToCollector {
     fn on_event(&self, event: &Event<'_>, _: LayerContext<'_, S>) {
         let metadata = event.metadata();
         // What exporting itself says would be exported, and so on.
@@ -79,7 +108,7 @@ impl<S: Subscriber> Layer<S> for Records {
             return;
         }
         let fields = Fields::of(event);
-        let mut record = self.logger.create_log_record();
+        let mut record = self.0.logger.create_log_record();
         record.set_timestamp(clock::now());
         record.set_severity_number(severity(metadata.level()));
         record.set_severity_text(metadata.level().as_str());
@@ -95,7 +124,7 @@ impl<S: Subscriber> Layer<S> for Records {
         if span.is_valid() {
             record.set_trace_context(span.trace_id(), span.span_id(), Some(span.trace_flags()));
         }
-        self.logger.emit(record);
+        self.0.emit(record);
     }
 }
 
@@ -221,6 +250,8 @@ fn any_value(value: Value) -> AnyValue {
     }
 }
 
+/// The records that are kept back at most.
+const MOST_EARLY: usize = 256;
 const EXCEPTION_TYPE: &str = "exception.type";
 const EXCEPTION_STACKTRACE: &str = "exception.stacktrace";
 /// An error that says its text and not its type.

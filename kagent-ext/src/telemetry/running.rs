@@ -25,13 +25,14 @@ use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
 use tokio::runtime::Handle;
 use tracing_subscriber::filter::LevelFilter;
 
+use super::attribute;
 use super::export::{Deferred, Exporter, LetGo};
 use super::flush::Flusher;
 use super::ids::{FreshIds, IdsOnSpans};
 use super::invocation::{ErrorType, Invocation};
+use super::log::{self, Records};
 use super::metrics::{Instruments, exponential};
 use super::settings::{Collector, Identity, Propagation, Settings};
-use super::{attribute, log};
 
 pub(crate) struct Running {
     identity: Identity,
@@ -40,6 +41,7 @@ pub(crate) struct Running {
     level: LevelFilter,
     tracer: Option<SdkTracer>,
     instruments: Option<Instruments>,
+    records: Option<Arc<Records>>,
     flusher: Flusher,
     /// The invocations that have not ended, by their tasks.
     live: Mutex<HashMap<String, Arc<Invocation>>>,
@@ -75,6 +77,7 @@ impl Running {
             identity,
             propagation: settings.propagation,
             captures_content: settings.captures_content,
+            records: providers.logs.as_ref().map(Records::new).map(Arc::new),
             level: settings.level,
             flusher: Flusher::new(providers, flush_time),
             live: Mutex::default(),
@@ -151,7 +154,14 @@ impl Running {
         }
     }
 
+    pub(super) fn records(&self) -> Option<&Arc<Records>> {
+        self.records.as_ref()
+    }
+
     pub(super) fn begin(self: &Arc<Self>, cx: &ExecutionContext) -> Arc<Invocation> {
+        if let Some(records) = &self.records {
+            records.begin();
+        }
         let invocation = Invocation::begin(Arc::clone(self), cx);
         let earlier = lock(&self.live).insert(cx.task_id().to_owned(), Arc::clone(&invocation));
         if let Some(earlier) = earlier {

@@ -6,6 +6,7 @@ use tokio::net::TcpListener;
 
 use super::collector::Collector;
 use super::{Peer, within};
+use crate::byo::{Byo, ByoError};
 use crate::config::Environment;
 use crate::telemetry::Telemetry;
 
@@ -25,6 +26,18 @@ async fn nothing_exports_where_no_endpoint_is_named() {
         .start(&Environment::empty(), None, "agent")
         .unwrap();
     assert!(telemetry.running().unwrap().providers().is_empty());
+}
+
+#[tokio::test]
+async fn an_agent_does_not_start_with_a_setting_that_cannot_be_used() {
+    let environment = Environment::empty().with_var("OTEL_EXPORTER_OTLP_ENDPOINT", "ftp://env");
+    let byo = Byo::new(echo())
+        .environment(environment)
+        .listen("127.0.0.1:0");
+    let error = byo.bind().await.unwrap_err();
+    assert!(matches!(error, ByoError::Telemetry(_)));
+    let printed = format!("{error:?}");
+    assert!(printed.contains("OTEL_EXPORTER_OTLP_ENDPOINT"), "{printed}");
 }
 
 #[tokio::test]

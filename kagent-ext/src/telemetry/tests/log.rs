@@ -40,12 +40,14 @@ async fn a_log_is_lines_of_json_that_name_their_span() {
         let running = telemetry.running().unwrap();
         let lines = Lines::default();
         let out = Box::new(lines.clone());
-        let subscriber = log::subscriber(running, out, running.providers().logs.as_ref());
+        let subscriber = log::subscriber(running, out);
         let context = running.span(SpanBuilder::from_name("work"), &Context::new());
         let span = context.span().span_context().clone();
         tracing::subscriber::with_default(subscriber, || {
             tracing::info!(count = 3, ready = true, "outside\nof spans");
             tracing::debug!("too fine");
+            // The first execution begins.
+            running.records().unwrap().begin();
             let _inside = context.clone().attach();
             let away = Away(io::Error::other("refused"));
             let error: &(dyn std::error::Error + 'static) = &away;
@@ -97,6 +99,26 @@ async fn a_log_is_lines_of_json_that_name_their_span() {
         assert_eq!(records[1].trace_id, span.trace_id().to_bytes());
         assert_eq!(records[1].severity_text, "ERROR");
         assert_eq!(attributes(&records[1].attributes)["exception.type"], "Away");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_logged_before_the_first_execution_is_sent_with_it() {
+    within(async {
+        let collector = Collector::start().await;
+        let telemetry = Telemetry::new();
+        let environment =
+            Environment::empty().with_var("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url());
+        telemetry.start(&environment, None, "agent").unwrap();
+        let running = telemetry.running().unwrap();
+        let subscriber = log::subscriber(running, Box::new(io::sink()));
+        tracing::subscriber::with_default(subscriber, || tracing::info!("listening"));
+        running.flusher().flush().await;
+        assert_eq!((collector.logs().len(), collector.connections()), (0, 0));
+        running.records().unwrap().begin();
+        running.flusher().flush().await;
+        assert_eq!(text(collector.logs()[0].body.as_ref()), "listening");
     })
     .await;
 }
