@@ -24,6 +24,7 @@
 //! | `OTEL_EXPORTER_OTLP_[…]COMPRESSION` | `gzip` or `none` | `gzip` |
 //! | `OTEL_EXPORTER_OTLP_[…]CERTIFICATE` | whom to trust | `SSL_CERT_FILE`, `SSL_CERT_DIR`, the platform |
 //! | `OTEL_[TRACES\|METRICS\|LOGS]_EXPORTER` | `otlp` or `none` | `otlp` where there is an endpoint |
+//! | `OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE` | `cumulative`, `delta` or `lowmemory` | `cumulative` |
 //! | `OTEL_PROPAGATORS` | `tracecontext`, `baggage`, `none` | `tracecontext` |
 //! | `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_SERVICE_NAME` | the resource | `resource_attributes` of the configuration |
 //! | `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` | [`ExecutionTelemetry::captures_content`] | `capture_content` |
@@ -36,8 +37,9 @@
 //! # Logs
 //!
 //! [`Byo::serve`](crate::byo::Byo::serve) writes `tracing` events to standard error, one JSON object a line with the ids
-//! of the span that they belong to, and sends them to the collector of logs if there is one. Where the application has set
-//! a subscriber of its own before, that one stays and neither happens.
+//! of the span that they belong to, and sends them to the collector of logs if there is one: from the first execution on,
+//! together with up to 256 of what came before it. Where the application has set a subscriber of its own before, that one
+//! stays and neither happens.
 
 mod attribute;
 mod calls;

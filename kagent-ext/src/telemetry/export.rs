@@ -31,6 +31,8 @@ pub(super) struct Deferred<E> {
     collector: Collector,
     runtime: Handle,
     resource: Option<Resource>,
+    /// Of metrics.
+    temporality: Temporality,
     made: Made<E>,
 }
 
@@ -58,10 +60,17 @@ impl<E: Exporter + Send + Sync + 'static> Deferred<E> {
             collector,
             runtime,
             resource: None,
+            temporality: Temporality::Cumulative,
             made,
         };
         let let_go = move || drop(kept.lock().unwrap_or_else(PoisonError::into_inner).take());
         (exporter, Arc::new(let_go))
+    }
+
+    /// Sets how metrics are added up.
+    pub(super) fn with_temporality(mut self, temporality: Temporality) -> Self {
+        self.temporality = temporality;
+        self
     }
 
     fn exporter(&self) -> Result<Arc<E>, OTelSdkError> {
@@ -140,7 +149,7 @@ impl PushMetricExporter for Deferred<MetricExporter> {
     }
 
     fn temporality(&self) -> Temporality {
-        Temporality::Cumulative
+        self.temporality
     }
 }
 

@@ -288,7 +288,8 @@ impl Providers {
                 .build()
         });
         let metrics = settings.metrics.as_ref().map(|collector| {
-            let exporter = made::<MetricExporter>(collector, runtime, &mut let_go);
+            let exporter = made::<MetricExporter>(collector, runtime, &mut let_go)
+                .with_temporality(settings.temporality);
             SdkMeterProvider::builder()
                 .with_resource(resource.clone())
                 .with_view(exponential)

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use http::Uri;
+use opentelemetry_sdk::metrics::Temporality;
 use percent_encoding::percent_decode_str;
 use tracing_subscriber::filter::LevelFilter;
 
@@ -17,6 +18,7 @@ pub(super) struct Settings {
     pub(super) traces: Option<Collector>,
     pub(super) metrics: Option<Collector>,
     pub(super) logs: Option<Collector>,
+    pub(super) temporality: Temporality,
     pub(super) propagation: Propagation,
     pub(super) resource: Vec<(String, String)>,
     pub(super) captures_content: bool,
@@ -81,6 +83,7 @@ impl Settings {
             traces: collector(&TRACES, config.traces.as_ref())?,
             metrics: collector(&METRICS, config.metrics.as_ref())?,
             logs: collector(&LOGS, config.logs.as_ref())?,
+            temporality: reader.temporality()?,
             propagation: reader.propagation()?,
             resource: reader.resource(config, identity)?,
             captures_content: reader.captures_content(config),
@@ -233,6 +236,19 @@ impl Reader<'_> {
         Authorities {
             file: self.var("SSL_CERT_FILE").map(PathBuf::from),
             directory: self.var("SSL_CERT_DIR").map(PathBuf::from),
+        }
+    }
+
+    fn temporality(&self) -> Result<Temporality, TelemetryError> {
+        let told = self.var(TEMPORALITY).map(|told| told.to_ascii_lowercase());
+        match told.as_deref() {
+            None | Some("cumulative") => Ok(Temporality::Cumulative),
+            Some("delta") => Ok(Temporality::Delta),
+            Some("lowmemory") => Ok(Temporality::LowMemory),
+            Some(_) => Err(wrong(
+                TEMPORALITY,
+                "must be `cumulative`, `delta` or `lowmemory`",
+            )),
         }
     }
 
@@ -391,6 +407,7 @@ const LOGS: Signal = Signal {
     path: "/v1/logs",
 };
 
+const TEMPORALITY: &str = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE";
 const PROPAGATORS: &str = "OTEL_PROPAGATORS";
 const RESOURCE: &str = "OTEL_RESOURCE_ATTRIBUTES";
 /// How long an export may take unless something else is said.

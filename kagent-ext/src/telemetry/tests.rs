@@ -2,6 +2,7 @@ mod boundaries;
 mod collector;
 mod exporting;
 mod log;
+mod metrics;
 mod settings;
 mod spans;
 

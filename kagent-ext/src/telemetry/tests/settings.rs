@@ -211,7 +211,9 @@ fn content_and_propagation_follow_the_environment_first() {
 
 #[test]
 fn what_cannot_be_used_is_named() {
-    let table: [(Value, Vars, &str); 9] = [
+    const TEMPORALITY: &str = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE";
+    let table: [(Value, Vars, &str); 10] = [
+        (json!({}), &[(TEMPORALITY, "sometimes")], TEMPORALITY),
         (
             file("file:4318", HTTP),
             &[],
