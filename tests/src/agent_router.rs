@@ -2,7 +2,7 @@
 
 use a2a_client::{Client, ErrorCode};
 use a2a_proto::Binding;
-use a2a_proto::v1::{ListTasksRequest, TaskPushNotificationConfig, TaskState};
+use a2a_proto::v1::{AgentCard, ListTasksRequest, TaskPushNotificationConfig, TaskState};
 use a2a_server::auth::BearerTokens;
 use a2a_server::{
     Agent, AgentBuilder, AgentRouter, BuildError, Limits, Principal, Server, executor_fn,
@@ -279,23 +279,66 @@ async fn a_public_url_and_own_paths_lead_below_the_name() {
 }
 
 #[tokio::test]
+async fn an_agent_gives_each_caller_a_card_of_its_own() {
+    within(async {
+        let people =
+            ["ann", "bob"].map(|name| (name.to_owned() + "-secret", Principal::named(name)));
+        let known = named("known")
+            .authenticator(BearerTokens::new(people))
+            .extended_card(|call| {
+                let name = call.principal().name()?;
+                Some(AgentCard {
+                    name: format!("known to {name}"),
+                    ..AgentCard::default()
+                })
+            });
+        let router = AgentRouter::new()
+            .agent("known", known.build().unwrap())
+            .agent("open", agent("open"));
+        let server = router.bind("127.0.0.1:0").await.unwrap();
+        for binding in BINDINGS {
+            for client in [
+                by_card(&server, "known", binding).await,
+                by_tenant(&server, "known", binding),
+            ] {
+                for name in ["ann", "bob"] {
+                    let header = format!("Bearer {name}-secret").parse().unwrap();
+                    let caller = client.with_header("authorization".parse().unwrap(), header);
+                    let card = caller.get_extended_agent_card().await.unwrap();
+                    assert_eq!(card.name, format!("known to {name}"), "{binding}");
+                }
+            }
+            let open = by_tenant(&server, "open", binding);
+            let none = open.get_extended_agent_card().await.unwrap_err();
+            assert_eq!(none.code(), Some(ErrorCode::UnsupportedOperation), "{none}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn shutdown_ends_the_streams_of_all_agents() {
     within(async {
-        let server = two().await;
-        let mut streams = Vec::new();
-        for name in ["one", "two"] {
-            let client = by_card(&server, name, Binding::Grpc).await;
-            let mut stream = client.stream_text("hang").await.unwrap();
-            while stream.next().await.unwrap().unwrap().state() != Some(TaskState::Working) {}
-            streams.push(stream);
-        }
-        server.shutdown().await;
-        for mut stream in streams {
-            let mut last = None;
-            while let Some(event) = stream.next().await {
-                last = event.map_or(None, |event| event.state());
+        for binding in BINDINGS {
+            let server = two().await;
+            let mut streams = Vec::new();
+            for name in ["one", "two"] {
+                let client = by_card(&server, name, binding).await;
+                let mut stream = client.stream_text("hang").await.unwrap();
+                while stream.next().await.unwrap().unwrap().state() != Some(TaskState::Working) {}
+                streams.push(stream);
             }
-            assert!(last.is_some_and(TaskState::is_terminal), "{last:?}");
+            server.shutdown().await;
+            for mut stream in streams {
+                let mut last = None;
+                while let Some(event) = stream.next().await {
+                    last = event.map_or(None, |event| event.state());
+                }
+                assert!(
+                    last.is_some_and(TaskState::is_terminal),
+                    "{binding}: {last:?}"
+                );
+            }
         }
     })
     .await;

@@ -190,7 +190,8 @@ impl AgentBuilder {
         self
     }
 
-    /// Gives authenticated callers a card of their own.
+    /// Gives authenticated callers a card of their own. Where it says nothing of capabilities, it says what the public
+    /// card does.
     pub fn extended_card(
         mut self,
         provider: impl Fn(&CallContext) -> Option<AgentCard> + Send + Sync + 'static,

@@ -114,11 +114,16 @@ impl RequestHandler for Agent {
             self.0.extended_card.as_ref().ok_or_else(|| {
                 A2aError::unsupported_operation("this agent has no extended card")
             })?;
-        provider(&cx).ok_or_else(|| {
+        let mut card = provider(&cx).ok_or_else(|| {
             A2aError::extended_agent_card_not_configured(
                 "there is no extended card for this caller",
             )
-        })
+        })?;
+        // They are what the agent is configured to do: a client goes by the newest card that it has.
+        card.capabilities = card
+            .capabilities
+            .or_else(|| self.0.card.capabilities.clone());
+        Ok(card)
     }
 
     async fn shutdown(&self) {
