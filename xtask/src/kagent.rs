@@ -77,6 +77,12 @@ fn generate(python: &Path, root: &Path, source: &Path, place: &Path) -> Result<P
     }
     let a2a = root.join("a2a-proto/proto");
     fs::copy(a2a.join("lf/a2a/v1/a2a.proto"), protos.join("a2a.proto"))?;
+    // The wheel knows the A2A messages as a file of that name.
+    let store = "kagent/runtime/v1/task_store.proto";
+    let ours = fs::read_to_string(root.join("kagent-ext/proto").join(store))?;
+    let theirs = ours.replace("lf/a2a/v1/a2a.proto", "a2a.proto");
+    fs::create_dir_all(protos.join("kagent/runtime/v1"))?;
+    fs::write(protos.join(store), theirs)?;
     fs::write(
         generated.join("a2a_pb2.py"),
         "from a2a.types.a2a_pb2 import *\nfrom a2a.types.a2a_pb2 import DESCRIPTOR\n",
@@ -94,7 +100,7 @@ fn generate(python: &Path, root: &Path, source: &Path, place: &Path) -> Result<P
         "kagent/config/v1/adk.proto",
         "kagent/config/v1/config.proto",
         "kagent/runtime/v1/memory.proto",
-        "kagent/runtime/v1/task_store.proto",
+        store,
     ]);
     succeed(&mut protoc)?;
     Ok(generated)
