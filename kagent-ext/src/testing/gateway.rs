@@ -27,7 +27,7 @@ use super::sessions::{Sessions, is_quiet};
 use super::{ShareAccess, listing};
 
 use access::Need;
-use delivery::Running;
+use delivery::{Live, Running};
 
 /// Which agent the gateway is for.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ pub(super) struct Gateway {
     sessions: Arc<Sessions>,
     actors: Arc<Actors>,
     /// The streams of the tasks that run.
-    running: Arc<Mutex<HashMap<String, Running>>>,
+    running: Arc<Mutex<HashMap<String, Arc<Live>>>>,
     /// First messages, by their user and id.
     first: Mutex<HashMap<(String, String), FirstMessage>>,
     shares: Mutex<HashMap<String, (String, ShareAccess)>>,
@@ -171,7 +171,7 @@ impl Gateway {
             changes.mark_unchanged();
             let tasks = self.sessions.public_tasks(&session);
             if let Some(task) = tasks.into_iter().next() {
-                return self.join(task).map(First::Known);
+                return Ok(First::Known(self.join(task)));
             }
             if tokio::time::timeout(self.settings.turn, changes.changed())
                 .await
@@ -220,11 +220,11 @@ impl Gateway {
     }
 
     /// The stream of a task that may have ended.
-    fn join(&self, task: Arc<Task>) -> Result<Running, A2aError> {
-        if let Some(running) = lock(&self.running).get(&task.id) {
-            return Ok(running.join());
+    fn join(&self, task: Arc<Task>) -> Running {
+        match lock(&self.running).get(&task.id) {
+            Some(live) => live.join(),
+            None => Running::ended(task),
         }
-        Ok(Running::ended(task))
     }
 
     fn check_tenant(&self, cx: &CallContext) -> Result<(), A2aError> {
@@ -327,7 +327,7 @@ impl RequestHandler for Gateway {
         if is_quiet(&task) {
             return Ok(Running::ended(task).into_stream());
         }
-        Ok(self.join(task)?.into_stream())
+        Ok(self.join(task).into_stream())
     }
 
     async fn get_extended_agent_card(

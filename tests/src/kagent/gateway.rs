@@ -183,7 +183,9 @@ async fn work_goes_on_when_its_reader_leaves_and_another_follows_it() {
                 .subscribe_to_task(SubscribeToTaskRequest::from(id.as_str()))
                 .await
                 .unwrap();
-            following.next().await.unwrap().unwrap();
+            // The task as it is now, not as it was when it began.
+            let joined = following.next().await.unwrap().unwrap();
+            assert_eq!(joined.state(), Some(TaskState::Working));
             working.release();
             let rest: Vec<_> = following.collect().await;
             let last = rest.last().unwrap().as_ref().unwrap();

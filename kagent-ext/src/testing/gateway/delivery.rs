@@ -1,6 +1,6 @@
 //! One message on its way to the agent, and what comes back.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use a2a_client::{CallContext as ClientContext, Client};
 use a2a_proto::v1::stream_response::Payload;
@@ -13,33 +13,55 @@ use super::{
 };
 use crate::uri::header;
 
-/// A task that an agent works on, as its readers see it: where it stood when they came, and what came behind.
+/// A task that an agent works on, for all who read it.
+pub(super) struct Live(Mutex<Inner>);
+
+struct Inner {
+    /// As the events so far make it.
+    task: Task,
+    sender: broadcast::Sender<Told>,
+}
+
+/// A task as one reader sees it: where it stood when they came, and what came behind.
 pub(super) struct Running {
     task: Arc<Task>,
     /// None where it has ended.
     events: Option<broadcast::Receiver<Told>>,
-    sender: Option<broadcast::Sender<Told>>,
 }
 
 /// An event or the error with which the stream ends.
 type Told = Result<Arc<StreamResponse>, A2aError>;
 
-impl Running {
-    /// A task of which no events come any more.
-    pub(super) fn ended(task: Arc<Task>) -> Self {
-        Self {
-            task,
-            events: None,
-            sender: None,
+impl Live {
+    fn new(task: Task) -> Self {
+        let (sender, _) = broadcast::channel(WINDOW);
+        Self(Mutex::new(Inner { task, sender }))
+    }
+
+    /// Begins to read. Nothing falls between the task and what follows.
+    pub(super) fn join(&self) -> Running {
+        let live = lock(&self.0);
+        Running {
+            task: Arc::new(live.task.clone()),
+            events: Some(live.sender.subscribe()),
         }
     }
 
-    pub(super) fn join(&self) -> Self {
-        Self {
-            task: Arc::clone(&self.task),
-            events: self.sender.as_ref().map(broadcast::Sender::subscribe),
-            sender: None,
+    fn tell(&self, told: Told) {
+        let mut live = lock(&self.0);
+        if let Ok(event) = &told {
+            // The store is the judge of what fits; this is for who comes later.
+            let _ = live.task.apply(event);
         }
+        // Nobody may be listening any more.
+        let _ = live.sender.send(told);
+    }
+}
+
+impl Running {
+    /// A task of which no events come any more.
+    pub(super) fn ended(task: Arc<Task>) -> Self {
+        Self { task, events: None }
     }
 
     /// The task as it began.
@@ -116,39 +138,23 @@ impl Gateway {
         };
         let task = self.sessions.public(&task_id);
         let task = task.ok_or_else(|| A2aError::internal("runtime returned an unexpected task"))?;
-        let (sender, receiver) = broadcast::channel(WINDOW);
-        let running = Running {
-            task: Arc::clone(&task),
-            events: Some(receiver),
-            sender: Some(sender.clone()),
-        };
-        if is_quiet(&task) && task.state().is_terminal() {
+        if task.state().is_terminal() {
             return Ok(Running::ended(task));
         }
-        let listed = running.join();
-        let listed = Running {
-            events: None,
-            sender: Some(sender.clone()),
-            ..listed
-        };
-        lock(&self.running).insert(task_id.clone(), listed);
+        let live = Arc::new(Live::new(Task::clone(&task)));
+        let running = live.join();
+        lock(&self.running).insert(task_id.clone(), Arc::clone(&live));
         let (sessions, ended) = (Arc::clone(&self.sessions), self.ended.clone());
-        let running_id = task_id.clone();
-        let running_tasks = Arc::clone(&self.running);
+        let listed = Arc::clone(&self.running);
         self.tasks.spawn(async move {
-            let forward = forward(events, &sessions, &task_id, &sender);
             let told = tokio::select! {
-                told = forward => told,
+                told = forward(events, &sessions, &task_id, &live) => told,
                 () = ended.cancelled() => Err(A2aError::unavailable("the gateway stops")),
             };
-            lock(&running_tasks).remove(&running_id);
-            // Nobody may be listening any more.
-            let _ = sender.send(told);
+            lock(&listed).remove(&task_id);
+            live.tell(told);
         });
-        Ok(Running {
-            sender: None,
-            ..running
-        })
+        Ok(running)
     }
 
     pub(super) async fn cancel(
@@ -171,7 +177,7 @@ async fn forward(
     mut events: a2a_client::EventStream,
     sessions: &super::Sessions,
     task_id: &str,
-    sender: &broadcast::Sender<Told>,
+    live: &Live,
 ) -> Told {
     while let Some(event) = events.next().await {
         let event = event.map_err(|error| said(error, ENDED))?;
@@ -180,8 +186,7 @@ async fn forward(
             let task = task.ok_or_else(|| A2aError::internal(ENDED))?;
             return Ok(Arc::new(StreamResponse::from(Task::clone(&task))));
         }
-        // Nobody may be listening any more.
-        let _ = sender.send(Ok(Arc::new(event)));
+        live.tell(Ok(Arc::new(event)));
     }
     Err(A2aError::internal(ENDED))
 }
