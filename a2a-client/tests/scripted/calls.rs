@@ -419,3 +419,40 @@ fn interceptors_stand_around_the_call_in_order() {
         );
     });
 }
+
+#[test]
+fn rest_08_a_deletion_has_succeeded_with_any_status_and_body_that_say_so() {
+    run(async {
+        let answers = [
+            json_body(200, &json!({})),
+            whole(200, "", ""),
+            whole(204, "", ""),
+            whole(202, "application/a2a+json", "{}"),
+        ];
+        let count = answers.len();
+        let peer = Peer::start(answers).await;
+        let client = peer.client(Binding::HttpJson);
+        for _ in 0..count {
+            client.delete_push_config("t", "c").await.unwrap();
+        }
+        let peer = Peer::start([json_body(201, &task("WORKING")["task"])]).await;
+        let read = peer.client(Binding::HttpJson).get_task("t").await;
+        assert_eq!(read.unwrap().state(), TaskState::Working);
+    });
+}
+
+#[test]
+fn ext_card_04_the_extended_card_takes_the_place_of_the_public_one() {
+    run(async {
+        let extended = json!({"name": "extended", "capabilities": {"extendedAgentCard": true}});
+        let peer = Peer::start([json_body(200, &extended)]).await;
+        let client = peer.client(Binding::HttpJson);
+        let clone = client.clone();
+        assert_eq!(client.card().unwrap().name, "scripted");
+        client.get_extended_agent_card().await.unwrap();
+        assert_eq!(clone.card().unwrap().name, "extended");
+        // It says that it does not stream, and counts from now on.
+        let refused = clone.stream_text("hi").await.unwrap_err();
+        assert_eq!(refused.code(), Some(ErrorCode::UnsupportedOperation));
+    });
+}

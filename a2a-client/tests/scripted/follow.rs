@@ -52,7 +52,7 @@ fn failure(status: u16, reason: &str) -> Answer {
 }
 
 #[test]
-fn what_was_missed_comes_as_a_snapshot_and_nothing_comes_twice() {
+fn sse_07_what_was_missed_comes_as_a_snapshot_and_nothing_comes_twice() {
     run(async {
         let cut = cut_events([frame(&task("WORKING")), frame(&chunk("one "))]);
         // Nothing new: it was cut again at once.
@@ -107,6 +107,26 @@ fn a_quiet_task_of_which_the_stream_tells_once_is_at_rest() {
         let (seen, error, _) = follow(vec![events([frame(&task("INPUT_REQUIRED"))])]).await;
         assert!(error.is_none(), "{error:?}");
         assert_eq!(states(&seen), [TaskState::InputRequired]);
+    });
+}
+
+#[test]
+fn authreq_05_who_has_no_stream_of_a_task_that_waits_for_an_authorization_gets_one() {
+    run(async {
+        let granted = events([
+            frame(&task("AUTH_REQUIRED")),
+            frame(&status("WORKING")),
+            frame(&status("COMPLETED")),
+        ]);
+        let (seen, error, asked) = follow(vec![granted]).await;
+        assert!(error.is_none(), "{error:?}");
+        let passed = [
+            TaskState::AuthRequired,
+            TaskState::Working,
+            TaskState::Completed,
+        ];
+        assert_eq!(states(&seen), passed);
+        assert_eq!(asked, ["t:subscribe"]);
     });
 }
 
