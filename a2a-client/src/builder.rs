@@ -10,6 +10,7 @@ use http::header::AUTHORIZATION;
 use http::{HeaderName, HeaderValue};
 use reqwest::Url;
 
+use crate::card::CardCache;
 use crate::client::Parts;
 use crate::error::{Error, Result};
 use crate::interceptor::Interceptor;
@@ -46,6 +47,7 @@ pub struct ClientBuilder {
     grpc_tls: Option<bool>,
     rebase: Option<Url>,
     retries: Option<Retries>,
+    cards: Option<CardCache>,
     http: Option<Http>,
     fault: Option<String>,
 }
@@ -96,9 +98,16 @@ impl ClientBuilder {
             grpc_tls: None,
             rebase: None,
             retries: None,
+            cards: None,
             http: None,
             fault: None,
         }
+    }
+
+    /// Takes cards from a cache, and puts those there that are fetched; by default each connect fetches one.
+    pub fn card_cache(mut self, cards: &CardCache) -> Self {
+        self.cards = Some(cards.clone());
+        self
     }
 
     /// Makes calls again where that is safe; by default each is made once.
@@ -272,7 +281,8 @@ impl ClientBuilder {
         self.check()?;
         let http = self.http()?;
         let fetched = url.as_ref();
-        let card = card::fetch(&http, url.as_ref(), &self.context, self.limits.read_call).await?;
+        let (context, limit) = (&self.context, self.limits.read_call);
+        let card = card::fetch(&http, fetched, context, limit, self.cards.as_ref()).await?;
         #[cfg(feature = "in-process")]
         let card = match http {
             Http::InProcess(_) => select::in_process(card, url.as_ref()),

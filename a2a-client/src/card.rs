@@ -1,16 +1,22 @@
 //! Where an agent's card is, and how it is fetched.
 
+mod cache;
+
 use std::net::IpAddr;
 use std::time::Duration;
 
+use ::http::response::Parts;
 use ::http::{Method, StatusCode};
 use a2a_proto::binding::CARD_PATH;
 use a2a_proto::v1::DecodedCard;
+use bytes::Bytes;
 use reqwest::Url;
 
 use crate::CallContext;
 use crate::error::{Error, Kind, Result};
 use crate::transport::http::{self, Http, Request};
+
+pub use cache::CardCache;
 
 /// Cards are small; what is larger is something else.
 const LIMIT: usize = 1024 * 1024;
@@ -21,10 +27,11 @@ pub(crate) async fn fetch(
     url: &str,
     context: &CallContext,
     limit: Duration,
+    cache: Option<&CardCache>,
 ) -> Result<DecodedCard> {
     let url = location(url)?;
     let endpoint = http::printable(url.as_str());
-    let fetching = fetch_from(http, url, context);
+    let fetching = fetch_from(http, url, context, cache);
     match tokio::time::timeout(limit, fetching).await {
         Ok(outcome) => outcome,
         Err(_) => Err(Error::new(Kind::Timeout)),
@@ -32,7 +39,34 @@ pub(crate) async fn fetch(
     .map_err(|error| error.at(&endpoint))
 }
 
-async fn fetch_from(http: &Http, url: Url, context: &CallContext) -> Result<DecodedCard> {
+async fn fetch_from(
+    http: &Http,
+    url: Url,
+    context: &CallContext,
+    cache: Option<&CardCache>,
+) -> Result<DecodedCard> {
+    let Some(cache) = cache else {
+        let (_, body) = ask(http, url, context).await?;
+        return decode(&body);
+    };
+    let key = url.as_str().to_owned();
+    if let Some(card) = cache.fresh(&key) {
+        return decode(&card);
+    }
+    let mut asking = context.clone();
+    asking.headers_mut().extend(cache.conditions(&key));
+    let (head, body) = ask(http, url, &asking).await?;
+    if head.status == StatusCode::NOT_MODIFIED {
+        let card = cache.renewed(&key, &head.headers);
+        return decode(&card.ok_or_else(|| http::status_error(head.status))?);
+    }
+    let card = decode(&body)?;
+    cache.keep(&key, &head.headers, &body);
+    Ok(card)
+}
+
+/// The answer, which is a card or says that the one that is known is still right.
+async fn ask(http: &Http, url: Url, context: &CallContext) -> Result<(Parts, Bytes)> {
     let request = Request {
         verb: Method::GET,
         url,
@@ -45,11 +79,14 @@ async fn fetch_from(http: &Http, url: Url, context: &CallContext) -> Result<Deco
         let hint = "no agent card is there; give the base URL of the agent, or that of its card";
         return Err(http::status_error(head.status).with_source(hint));
     }
-    if !head.status.is_success() {
+    if !head.status.is_success() && head.status != StatusCode::NOT_MODIFIED {
         return Err(http::status_error(head.status));
     }
-    let body = http::read(body, LIMIT).await?;
-    DecodedCard::from_slice(&body)
+    Ok((head, http::read(body, LIMIT).await?))
+}
+
+fn decode(body: &[u8]) -> Result<DecodedCard> {
+    DecodedCard::from_slice(body)
         .map_err(|error| Error::decode("the agent card can't be read").with_source(error))
 }
 

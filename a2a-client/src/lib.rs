@@ -85,6 +85,7 @@ pub use a2a_proto::{A2aError, Binding, ErrorCode};
 #[doc(no_inline)]
 pub use async_trait::async_trait;
 pub use builder::ClientBuilder;
+pub use card::CardCache;
 pub use client::Client;
 pub use context::CallContext;
 pub use error::{Error, Result};

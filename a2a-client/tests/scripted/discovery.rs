@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use a2a_client::proto::header::Version;
 use a2a_client::proto::v1::AgentInterface;
-use a2a_client::{Binding, Client, ErrorCode, reqwest};
+use a2a_client::{Binding, CardCache, Client, ErrorCode, reqwest};
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
@@ -302,4 +302,70 @@ fn settings_that_can_not_be_are_told_when_the_client_is_made() {
         error.is_builder() && error.to_string().contains("not a url"),
         "{error}"
     );
+}
+
+/// A card with such a header.
+fn with_header(header: &str, card: &Value) -> Vec<Step> {
+    let body = card.to_string();
+    let head = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n{header}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+        body.len()
+    );
+    vec![Step::Write((head + &body).into_bytes())]
+}
+
+#[test]
+fn card_13_a_card_is_kept_and_asked_for_with_a_condition() {
+    run(async {
+        let old = card("http://h.test/old");
+        let same = vec![Step::Write(
+            b"HTTP/1.1 304 Not Modified\r\nconnection: close\r\n\r\n".to_vec(),
+        )];
+        let new = with_header("cache-control: max-age=60", &card("http://h.test/new"));
+        let first = with_header("etag: \"1\"\r\ncache-control: no-cache", &old);
+        let mut site = Peer::start([first, same, new]).await;
+        let cards = CardCache::new().with_lifetime(Duration::ZERO);
+        let mut urls = Vec::new();
+        for _ in 0..5 {
+            let builder = Client::builder().card_cache(&cards);
+            let client = builder.connect(site.url("")).await.unwrap();
+            urls.push(client.interface().url.clone());
+        }
+        let [old, new] = ["http://h.test/old", "http://h.test/new"];
+        assert_eq!(urls, [old, old, new, new, new]);
+        let asked = [
+            site.request().await,
+            site.request().await,
+            site.request().await,
+        ];
+        assert_eq!(
+            asked.map(|one| one.header("if-none-match").to_owned()),
+            ["", "\"1\"", "\"1\""]
+        );
+        assert_eq!(site.waiting(), 0);
+    });
+}
+
+#[test]
+fn card_13_what_must_not_be_kept_is_fetched_each_time() {
+    run(async {
+        let secret = || with_header("cache-control: private, no-store", &card("http://h.test/"));
+        let mut site = Peer::start([secret(), secret()]).await;
+        let cards = CardCache::new();
+        for _ in 0..2 {
+            let builder = Client::builder().card_cache(&cards);
+            builder.connect(site.url("")).await.unwrap();
+            assert_eq!(site.request().await.header("if-none-match"), "");
+        }
+        let broken = Peer::start([whole(200, "application/json", "{"), secret()]).await;
+        let builder = || Client::builder().card_cache(&cards);
+        assert!(
+            builder()
+                .connect(broken.url(""))
+                .await
+                .unwrap_err()
+                .is_decode()
+        );
+        builder().connect(broken.url("")).await.unwrap();
+    });
 }
