@@ -191,6 +191,7 @@ impl Byo {
         };
         let port = self.readiness_port.unwrap_or(port_behind);
         Ok(ByoServer {
+            place: Place::Local,
             name: agent.card().name.clone(),
             server,
             readiness: Readiness::bind(socket::LOOPBACK, port)?,
@@ -237,6 +238,7 @@ impl Byo {
             .or(told)
             .unwrap_or(CLUSTER_READINESS_PORT);
         Ok(ByoServer {
+            place: Place::Cluster,
             name: agent.card().name.clone(),
             server,
             readiness: Readiness::bind(socket::ANYWHERE, port)?,
@@ -253,7 +255,10 @@ impl Byo {
         self.telemetry = self.telemetry.globally();
         let stop = signal::Stop::listen()?;
         let server = self.bind().await?;
-        banner::print(&server.banner());
+        // In a cluster nobody reads it, and its line to try would not work.
+        if server.place == Place::Local {
+            banner::print(&server.banner());
+        }
         stop.received().await;
         server.shutdown().await;
         Ok(())
@@ -290,6 +295,7 @@ impl fmt::Debug for Byo {
 #[derive(Debug)]
 #[must_use = "an agent stops when its server is dropped"]
 pub struct ByoServer {
+    place: Place,
     name: String,
     server: Server,
     readiness: Readiness,
@@ -309,7 +315,7 @@ impl ByoServer {
         self.readiness.addrs()
     }
 
-    /// What [`Byo::serve`] prints: where the agent listens, and a line to try it.
+    /// What [`Byo::serve`] prints on a developer's machine: where the agent listens, and a line to try it.
     #[must_use]
     pub fn banner(&self) -> String {
         banner::text(&self.name, self.local_addr(), self.readiness_addrs())

@@ -239,7 +239,10 @@ async fn in_a_cluster_it_listens_where_it_is_told_to_on_both_families() {
     for environment in environments {
         let server = in_time(cluster_agent(environment).bind()).await.unwrap();
         assert_eq!(server.local_addr().port(), port);
-        assert_eq!(server.name, "my_agent");
+        assert_eq!(
+            (server.name.as_str(), server.place),
+            ("my_agent", Place::Cluster)
+        );
         let local = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let health = in_time(get(local, "/health")).await;
         assert!(health.starts_with("HTTP/1.1 200 OK\r\n"), "{health}");
