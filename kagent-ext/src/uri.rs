@@ -9,8 +9,9 @@ pub const USAGE: &str = "https://kagent.dev/extensions/usage/v1";
 /// What a client lists in `A2A-Extensions` on every call, whatever the card says: the cards of byo agents announce
 /// neither (kagent contract 11.11).
 ///
-/// Without [`HITL`] on the send that pauses, the pause can never be answered.
-pub const ACTIVATED: [&str; 2] = [HITL, USAGE];
+/// Without [`HITL`] on the send that pauses, the pause can never be answered. It stands last: each URI is a header line of
+/// its own, since the Go SDK splits none, and of several lines kagent's Python helper reads the last.
+pub const ACTIVATED: [&str; 2] = [USAGE, HITL];
 
 /// Metadata keys (kagent contract 5).
 pub mod key {

@@ -163,7 +163,7 @@ async fn the_card_is_that_of_kagent_with_the_interfaces_that_are_served() {
         .into_iter()
         .map(|known| known.uri)
         .collect();
-    assert_eq!(uris, crate::uri::ACTIVATED);
+    assert_eq!(uris, [crate::uri::HITL, crate::uri::USAGE]);
     assert!(
         server
             .banner()

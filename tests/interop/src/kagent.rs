@@ -1,6 +1,7 @@
 //! kagent's own helper beside ours: the same scenarios, the same calls of the task store, the same events.
 
 mod differences;
+mod doctor;
 mod hitl;
 mod process;
 mod scenario;
@@ -70,7 +71,8 @@ pub(crate) async fn compare(oracle: &Oracle<'_>) -> Result<(), Box<dyn Error>> {
         "{same} of {} payloads are taken alike",
         cases.len()
     ))?;
-    judge(found)
+    judge(found)?;
+    doctor::examine_theirs(oracle).await
 }
 
 /// Each difference must be one that is meant, and each of those must show.

@@ -334,6 +334,27 @@ async fn the_agent_sees_who_speaks_and_not_what_the_caller_claims() {
 }
 
 #[tokio::test]
+async fn human_in_the_loop_is_the_last_extension_that_the_agent_reads() {
+    within(async {
+        let kagent = Controller::start().await.unwrap();
+        kagent.run(|_| {
+            Byo::new(a2a_server::executor_fn(|cx, out| async move {
+                let lines = cx.headers().get_all("a2a-extensions").iter();
+                let last = lines.last().map(|line| line.to_str().unwrap().to_owned());
+                Ok(out.reply(last.unwrap_or_default()).await?)
+            }))
+        });
+        // kagent's Python helper reads the last of several lines, and the Go SDK splits none.
+        for binding in [Binding::JsonRpc, Binding::Grpc] {
+            let client = kagent.client_over(binding);
+            let task = send(&client, Message::user("go")).await.unwrap();
+            assert_eq!(task.artifacts[0].text(), kagent_ext::uri::HITL);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn an_agent_that_breaks_off_is_an_error_and_not_an_end() {
     within(async {
         let working = Signal::new();
