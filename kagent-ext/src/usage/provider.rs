@@ -116,7 +116,7 @@ impl TokenCounts {
     /// use serde_json::json;
     ///
     /// let start = json!({"input_tokens": 25, "cache_read_input_tokens": 5, "output_tokens": 1});
-    /// let delta = json!({"output_tokens": 15});
+    /// let delta = json!({"input_tokens": 25, "output_tokens": 15});
     /// let counts = TokenCounts::from_anthropic(&start).updated_by(TokenCounts::from_anthropic(&delta));
     /// assert_eq!((counts.input, counts.output, counts.cached_input), (30, 15, 5));
     /// ```
@@ -124,10 +124,11 @@ impl TokenCounts {
     pub fn updated_by(self, later: Self) -> Self {
         let newest = |before: u64, later: u64| if later > 0 { later } else { before };
         Self {
-            input: newest(self.input, later.input),
+            // A report that leaves the cached tokens out has less of them, and means no less.
+            input: self.input.max(later.input),
             output: newest(self.output, later.output),
             reasoning: newest(self.reasoning, later.reasoning),
-            cached_input: newest(self.cached_input, later.cached_input),
+            cached_input: self.cached_input.max(later.cached_input),
             total: newest(self.total, later.total),
         }
     }

@@ -339,8 +339,10 @@ async fn human_in_the_loop_is_the_last_extension_that_the_agent_reads() {
         let kagent = Controller::start().await.unwrap();
         kagent.run(|_| {
             Byo::new(a2a_server::executor_fn(|cx, out| async move {
-                let lines = cx.headers().get_all("a2a-extensions").iter();
-                let last = lines.last().map(|line| line.to_str().unwrap().to_owned());
+                let mut lines = cx.headers().get_all("a2a-extensions").iter();
+                let last = lines
+                    .next_back()
+                    .map(|line| line.to_str().unwrap().to_owned());
                 Ok(out.reply(last.unwrap_or_default()).await?)
             }))
         });
